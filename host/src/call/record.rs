@@ -1,0 +1,253 @@
+//! The `decide` record: a call as it comes over a wire.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use thiserror::Error;
+use toolwarden_text::clip;
+
+use super::arguments::Arguments;
+use super::facts::DefinitionTrust;
+use super::tool::ServerName;
+
+/// Whether a person sits in front of the agent. There is no default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Attendance {
+    /// A job that a schedule started.
+    Scheduled,
+    /// A subagent.
+    Delegated,
+    /// A session steered from afar.
+    Remote,
+    /// A person is there and can be asked.
+    Interactive,
+}
+
+/// How the model addressed the tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Route {
+    /// Through `tool_invoke`.
+    Bridge,
+    /// By its own name.
+    Direct,
+}
+
+/// Whose rules a path follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flavour {
+    /// Drives, both slashes, ASCII letters compare without case.
+    Windows,
+    /// `/`, bytes compare exactly.
+    Posix,
+}
+
+impl Flavour {
+    /// The flavour of the machine that this program runs on.
+    pub const HERE: Self = if cfg!(windows) { Self::Windows } else { Self::Posix };
+}
+
+/// Where the agent works.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Workspace {
+    /// The root that a relative cwd starts from.
+    pub root: String,
+    /// Further roots. Default: none.
+    #[serde(default)]
+    pub extra_roots: Vec<String>,
+    /// Whose rules the paths follow.
+    pub flavour: Flavour,
+    /// The person's home folder. Default: not known.
+    #[serde(default)]
+    pub home: String,
+    /// Folders whose subfolders are skills. Default: none.
+    #[serde(default)]
+    pub skills: Vec<String>,
+}
+
+/// What the caller calls this call.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CallId(pub String);
+
+impl fmt::Display for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Facts that came with the record, found out by another host.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct GivenFacts {
+    /// Real path of the cwd, or one for each way to read it. Default: nobody looked.
+    #[serde(default)]
+    pub resolved: OneOrMany,
+    /// Real path of the workspace's root.
+    pub resolved_root: Option<String>,
+    /// Real paths of the extra roots. Default: none.
+    #[serde(default)]
+    pub resolved_extra_roots: Vec<String>,
+    /// Real paths of the skills roots. Default: as the workspace names them.
+    #[serde(default)]
+    pub resolved_skills: Vec<String>,
+    /// Whether resolving was tried and failed. Default: no.
+    #[serde(default)]
+    pub unresolvable: bool,
+    /// Real paths of other arguments, by JSON pointer. Default: none.
+    #[serde(default)]
+    pub paths: BTreeMap<String, String>,
+    /// How the definition compares with its baseline. Default: as the registry has it.
+    pub trust: Option<DefinitionTrust>,
+    /// What differs, in one line. Default: nothing said.
+    #[serde(default)]
+    pub trust_summary: String,
+}
+
+/// One text, or a list of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum OneOrMany {
+    /// None.
+    #[default]
+    None,
+    /// One.
+    One(String),
+    /// A list.
+    Many(Vec<String>),
+}
+
+impl OneOrMany {
+    /// The texts.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<String> {
+        match self {
+            Self::None => Vec::new(),
+            Self::One(text) => vec![text],
+            Self::Many(texts) => texts,
+        }
+    }
+}
+
+/// Why a record cannot be read.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{message}")]
+pub struct RecordError {
+    /// A stable code.
+    pub code: &'static str,
+    /// What is wrong, naming the place.
+    pub message: String,
+}
+
+impl RecordError {
+    /// An error.
+    #[must_use]
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+}
+
+impl From<toolwarden_json::Error> for RecordError {
+    fn from(error: toolwarden_json::Error) -> Self {
+        Self::new(error.code.as_str(), error.message)
+    }
+}
+
+/// A call as it was made, before anything is known about its tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// What the caller calls it.
+    pub id: CallId,
+    /// The tool's name as the model wrote it.
+    pub tool: String,
+    /// The server, where the caller names one.
+    pub server: Option<ServerName>,
+    /// The arguments.
+    pub arguments: Arguments,
+    /// How the tool was addressed.
+    pub route: Route,
+    /// Whether a person can be asked.
+    pub attendance: Attendance,
+    /// Where the agent works.
+    pub workspace: Arc<Workspace>,
+    /// Facts that came along.
+    pub facts: GivenFacts,
+    /// Where the arguments held a duplicate key or an inexact number: what was said about it.
+    pub ambiguous: Option<String>,
+}
+
+/// Characters of a call id or tool name at most. Source: ours; a name that no registry can hold is no name.
+const LONGEST_WORD: usize = 1024;
+
+impl Call {
+    /// Reads one record.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError`] that names the field.
+    pub fn from_json(text: &[u8]) -> Result<Self, RecordError> {
+        let parsed = toolwarden_json::parse_lenient(text)?;
+        let Value::Object(mut record) = parsed.value else {
+            return Err(RecordError::new("not-a-record", "a record is a JSON object"));
+        };
+        const FIELDS: [&str; 8] = ["id", "tool", "server", "arguments", "route", "attendance", "workspace", "facts"];
+        if let Some(key) = record.keys().find(|key| !FIELDS.contains(&key.as_str())) {
+            return Err(RecordError::new("unknown-field", format!("unknown field `{}`", clip(key, 60))));
+        }
+        // An ambiguous envelope of a bridged call is answered with a denial. Anything else ambiguous is unreadable.
+        let ambiguous = match parsed.fault {
+            Some(fault) if record.get("route") == Some(&Value::from("bridge")) && fault.pointer.starts_with("/arguments/") => {
+                Some(fault.message)
+            }
+            Some(fault) => return Err(fault.into()),
+            None => None,
+        };
+        let server = match record.remove("server") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(name)) => {
+                Some(ServerName::new(&name).map_err(|e| RecordError::new("bad-server-name", e.to_string()))?)
+            }
+            Some(_) => return Err(RecordError::new("wrong-type", "`server` is neither a string nor null")),
+        };
+        Ok(Self {
+            id: CallId(word(&mut record, "id")?),
+            tool: word(&mut record, "tool")?,
+            server,
+            arguments: record.remove("arguments").map_or_else(|| Ok(Arguments::default()), Arguments::from_value)?,
+            route: typed(&mut record, "route")?,
+            attendance: typed(&mut record, "attendance")?,
+            workspace: Arc::new(typed(&mut record, "workspace")?),
+            facts: if record.contains_key("facts") { typed(&mut record, "facts")? } else { GivenFacts::default() },
+            ambiguous,
+        })
+    }
+}
+
+fn word(record: &mut Map<String, Value>, field: &'static str) -> Result<String, RecordError> {
+    match required(record, field)? {
+        Value::String(text) if text.chars().nth(LONGEST_WORD).is_none() => Ok(text),
+        Value::String(_) => {
+            Err(RecordError::new("too-long", format!("`{field}` is longer than {LONGEST_WORD} characters")))
+        }
+        _ => Err(RecordError::new("wrong-type", format!("`{field}` is not a string"))),
+    }
+}
+
+fn typed<T: serde::de::DeserializeOwned>(record: &mut Map<String, Value>, field: &'static str) -> Result<T, RecordError> {
+    let value = required(record, field)?;
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = error.path().to_string();
+        let place = if path == "." { field.into() } else { format!("{field}.{path}") };
+        RecordError::new("bad-field", format!("`{place}`: {}", clip(&error.inner().to_string(), 300)))
+    })
+}
+
+fn required(record: &mut Map<String, Value>, field: &'static str) -> Result<Value, RecordError> {
+    record.remove(field).ok_or_else(|| RecordError::new("missing-field", format!("missing field `{field}`")))
+}

@@ -1,0 +1,141 @@
+//! `toolwarden doctor`: what is set up, what is missing, what to type.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use serde::Serialize;
+
+use super::exit::{Exit, Failure, Outcome};
+use super::output::{self, OutputArguments};
+use super::setup::{self, PolicyArguments};
+use crate::authoring::TARGET;
+use crate::module::PolicyModule;
+
+/// Arguments of `doctor`.
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  toolwarden doctor --settings toolwarden.toml")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    policy: PolicyArguments,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+/// How well something is.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Health {
+    Good,
+    /// Only needed for something that not everybody does.
+    Optional,
+    Bad,
+}
+
+/// One thing that was looked at.
+#[derive(Serialize)]
+struct Finding {
+    what: &'static str,
+    health: Health,
+    found: String,
+    /// What to type; empty where nothing need be done.
+    fix: String,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let mut findings = Vec::new();
+    let mut exit = Exit::Done;
+    let mut failed = |what, failure: Failure, fix: &str| {
+        let Failure::Error { exit: code, error } = failure else { return None };
+        exit = code;
+        Some(Finding { what, health: Health::Bad, found: format!("{error:#}"), fix: fix.into() })
+    };
+    match arguments.policy.settings() {
+        Err(failure) => findings.extend(failed("settings", failure, "correct the file; README.md lists all keys")),
+        Ok(settings) => {
+            findings.push(settings_finding(&arguments.policy));
+            match setup::module(&settings) {
+                Ok(module) => {
+                    findings.push(module_finding(&module));
+                    findings.push(registry_finding(&module));
+                }
+                Err(failure) => {
+                    findings.extend(failed("policy module", failure, "toolwarden policy check FILE says more"));
+                }
+            }
+        }
+    }
+    findings.push(target_finding());
+
+    let mut out = output::human_stdout();
+    for finding in &findings {
+        if !arguments.output.is_human() {
+            output::json_line(&mut out, finding)?;
+            continue;
+        }
+        let mark = match finding.health {
+            Health::Good => "ok      ",
+            Health::Optional => "optional",
+            Health::Bad => "missing ",
+        };
+        writeln!(out, "{mark}  {:<14} {}", finding.what, toolwarden_text::visible(&finding.found))?;
+        if !finding.fix.is_empty() {
+            writeln!(out, "{:26}-> {}", "", finding.fix)?;
+        }
+    }
+    out.flush()?;
+    Ok(exit)
+}
+
+fn settings_finding(policy: &PolicyArguments) -> Finding {
+    let everything_off = policy.settings.is_none() && policy.profile.is_none();
+    let found = match &policy.settings {
+        Some(path) => format!("{} is valid", path.display()),
+        None if everything_off => "no file given: every gate is off".into(),
+        None => "no file given: the profile's".into(),
+    };
+    let fix = if everything_off { "toolwarden doctor --settings toolwarden.toml, or --profile dangerous" } else { "" };
+    Finding {
+        what: "settings",
+        health: if everything_off { Health::Optional } else { Health::Good },
+        found,
+        fix: fix.into(),
+    }
+}
+
+fn module_finding(module: &PolicyModule) -> Finding {
+    let info = module.info();
+    let found = format!("{} {}, {} bytes, {}", info.name, info.version, info.size, info.digest);
+    Finding { what: "policy module", health: Health::Good, found, fix: String::new() }
+}
+
+fn registry_finding(module: &PolicyModule) -> Finding {
+    match setup::registry(module, crate::registry::Servers::default(), 0) {
+        Ok(registry) => Finding {
+            what: "registry",
+            health: Health::Good,
+            found: format!("{} built-in and bridge tools", registry.totals().tools),
+            fix: String::new(),
+        },
+        Err(_) => Finding {
+            what: "registry",
+            health: Health::Bad,
+            found: "the module gives no answer, so no tool can be called".into(),
+            fix: "use another module, or the built-in one".into(),
+        },
+    }
+}
+
+fn target_finding() -> Finding {
+    let output = Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]).output();
+    let folder = output.ok().filter(|o| o.status.success()).map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned());
+    let present = folder.as_deref().is_some_and(|f| Path::new(f).is_dir());
+    let (health, found, fix) = match (present, folder) {
+        (true, _) => (Health::Good, format!("{TARGET} is installed"), String::new()),
+        (false, Some(_)) => {
+            (Health::Optional, "only to build policy modules".into(), format!("rustup target add {TARGET}"))
+        }
+        (false, None) => (Health::Optional, "only to build policy modules; Rust is not installed".into(), String::new()),
+    };
+    Finding { what: "wasm target", health, found, fix }
+}

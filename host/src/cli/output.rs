@@ -1,0 +1,80 @@
+//! Output: tables and colour for a person at a terminal, JSON for everybody else.
+
+use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use clap::Args;
+use comfy_table::{ContentArrangement, Table, presets};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::invoke::Decision;
+
+/// For whom the output is.
+#[derive(Args)]
+pub(super) struct OutputArguments {
+    /// Write JSON, also on a terminal
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl OutputArguments {
+    /// Whether a person reads along.
+    pub fn is_human(&self) -> bool {
+        !self.json && io::stdout().is_terminal()
+    }
+}
+
+/// Standard output, buffered.
+pub(super) fn stdout() -> BufWriter<StdoutLock<'static>> {
+    BufWriter::with_capacity(64 << 10, io::stdout().lock())
+}
+
+/// Standard output for a person: colours go where a terminal shows them and the person wants them.
+pub(super) fn human_stdout() -> BufWriter<anstream::AutoStream<StdoutLock<'static>>> {
+    BufWriter::new(anstream::AutoStream::auto(io::stdout().lock()))
+}
+
+/// Writes one record as a line of JSON.
+pub(super) fn json_line(out: &mut impl Write, record: &impl serde::Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, record)?;
+    out.write_all(b"\n")
+}
+
+/// The colour of a decision.
+pub(super) fn style(decision: Decision) -> Style {
+    let colour = match decision {
+        Decision::Allow => AnsiColor::Green,
+        Decision::Ask => AnsiColor::Yellow,
+        Decision::Deny => AnsiColor::Red,
+    };
+    Style::new().fg_color(Some(colour.into())).bold()
+}
+
+/// The word of a decision.
+pub(super) const fn word(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allow",
+        Decision::Ask => "ask",
+        Decision::Deny => "deny",
+    }
+}
+
+/// A table in the house style.
+pub(super) fn table<const N: usize>(header: [&str; N]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_header(header);
+    table
+}
+
+/// A sign of life for what may take longer than a second: a line on standard error that is gone afterwards. None where
+/// standard error is no terminal.
+pub(super) fn spinner(what: &str) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{spinner} {msg} {pos} ({elapsed})").unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let bar = ProgressBar::new_spinner().with_style(style).with_message(what.to_owned());
+    bar.enable_steady_tick(Duration::from_secs(1));
+    bar
+}

@@ -1,0 +1,79 @@
+//! `toolwarden policy check`.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::cli::exit::{Exit, Outcome};
+use crate::cli::output::{self, OutputArguments};
+use crate::cli::setup::{PolicyArguments, Profile};
+use crate::module::{Component, ConfigureError, PolicyModule};
+
+const EXAMPLES: &str = "Examples:
+  toolwarden policy check my-policy.wasm
+  toolwarden policy check my-policy.wasm --settings toolwarden.toml
+  toolwarden policy check                      the built-in module";
+
+/// Arguments of `policy check`.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The module; without it the built-in one
+    module: Option<PathBuf>,
+    /// Settings that it is to be run under
+    #[arg(long, value_name = "FILE")]
+    settings: Option<PathBuf>,
+    /// Short for settings
+    #[arg(long, value_enum)]
+    profile: Option<Profile>,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let policy =
+        PolicyArguments { settings: arguments.settings.clone(), profile: arguments.profile, module: arguments.module.clone() };
+    let settings = policy.settings()?;
+    let component = match &settings.module_path {
+        None => Component::embedded(settings.limits),
+        Some(path) => Component::from_file(path, settings.limits),
+    };
+    let checked = component.map_err(|e| (e.code(), e.to_string(), Exit::Module)).and_then(|component| {
+        let info = component.info().clone();
+        match PolicyModule::new(Arc::new(component), &settings.policy_json()) {
+            Ok(_) => Ok(info),
+            Err(e @ ConfigureError::Rejected(_)) => Err(("settings-rejected", e.to_string(), Exit::Usage)),
+            Err(ConfigureError::Fault(fault)) => Err((fault.code(), fault.to_string(), Exit::Module)),
+        }
+    });
+
+    let mut out = output::stdout();
+    let human = arguments.output.is_human();
+    let exit = match checked {
+        Ok(info) if human => {
+            writeln!(out, "{} {}: can be used", info.name, info.version)?;
+            writeln!(out, "  {}\n  {} bytes, {}", info.summary, info.size, info.digest)?;
+            Exit::Done
+        }
+        Ok(info) => {
+            let record = json!({
+                "ok": true, "name": info.name, "version": info.version, "summary": info.summary, "size": info.size,
+                "digest": info.digest.to_string(),
+            });
+            output::json_line(&mut out, &record)?;
+            Exit::Done
+        }
+        Err((code, message, exit)) if human => {
+            writeln!(out, "cannot be used: {message} [{code}]")?;
+            exit
+        }
+        Err((code, message, exit)) => {
+            output::json_line(&mut out, &json!({ "ok": false, "error": { "code": code, "message": message } }))?;
+            exit
+        }
+    };
+    out.flush()?;
+    Ok(exit)
+}

@@ -1,0 +1,119 @@
+//! What most commands need first: settings, a module, a registry.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+
+use super::exit::{Exit, Failure};
+use super::input;
+use crate::call::ServerName;
+use crate::invoke::Judge;
+use crate::module::{Component, ConfigureError, PolicyModule};
+use crate::registry::{Catalogue, Generation, Registry, Servers};
+use crate::settings::Settings;
+
+/// Settings and module.
+#[derive(Args)]
+pub(super) struct PolicyArguments {
+    /// Settings, as TOML or JSON; without it everything is off
+    #[arg(long, value_name = "FILE")]
+    pub settings: Option<PathBuf>,
+    /// Short for settings: dangerous turns toolApprovalMode on, locked bashCwdPolicy as well
+    #[arg(long, value_enum)]
+    pub profile: Option<Profile>,
+    /// Policy module to use instead of the settings' one or the built-in one
+    #[arg(long, value_name = "FILE")]
+    pub module: Option<PathBuf>,
+}
+
+/// Short for settings.
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum Profile {
+    /// toolApprovalMode = "dangerous"
+    Dangerous,
+    /// toolApprovalMode = "dangerous" and bashCwdPolicy = "workspace-only"
+    Locked,
+}
+
+/// Tool lists.
+#[derive(Args)]
+pub(super) struct ToolArguments {
+    /// Tools besides the built-in ones: an MCP tools/list answer with a server name beside it; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub tools: Vec<PathBuf>,
+    /// Server of the tool lists that do not name theirs
+    #[arg(long, value_name = "NAME", value_parser = server_name)]
+    pub server: Option<ServerName>,
+}
+
+pub(super) fn server_name(text: &str) -> Result<ServerName, String> {
+    ServerName::new(text).map_err(|e| e.to_string())
+}
+
+impl PolicyArguments {
+    /// The settings in force.
+    pub fn settings(&self) -> Result<Settings, Failure> {
+        let mut settings = match &self.settings {
+            None => Settings::default(),
+            Some(path) => Settings::load(path).map_err(|e| Failure::new(Exit::Usage, e))?,
+        };
+        if self.profile.is_some() {
+            settings.make_dangerous();
+        }
+        if matches!(self.profile, Some(Profile::Locked)) {
+            settings.lock_cwd();
+        }
+        if let Some(module) = &self.module {
+            settings.module_path = Some(module.clone());
+        }
+        Ok(settings)
+    }
+}
+
+/// The settings' module, under the settings.
+pub(super) fn module(settings: &Settings) -> Result<Arc<PolicyModule>, Failure> {
+    let component = match &settings.module_path {
+        None => Component::embedded(settings.limits),
+        Some(path) => Component::from_file(path, settings.limits),
+    };
+    let component = component.map_err(|e| Failure::text(Exit::Module, format!("{} [{}]", e, e.code())))?;
+    match PolicyModule::new(Arc::new(component), &settings.policy_json()) {
+        Ok(module) => Ok(Arc::new(module)),
+        Err(error @ ConfigureError::Rejected(_)) => Err(Failure::new(Exit::Usage, error)),
+        Err(ConfigureError::Fault(fault)) => {
+            Err(Failure::text(Exit::Module, format!("{fault} [{}]", fault.code())))
+        }
+    }
+}
+
+/// A judge over the built-in tools and these lists.
+pub(super) fn judge(policy: &PolicyArguments, tools: &ToolArguments) -> Result<Judge, Failure> {
+    let settings = policy.settings()?;
+    let servers = servers(&tools.tools, tools.server.as_ref())?;
+    let module = module(&settings)?;
+    let registry = registry(&module, servers, 0)?;
+    Ok(Judge::new(module, registry, settings.floors))
+}
+
+/// The tools of these lists.
+pub(super) fn servers(files: &[PathBuf], server: Option<&ServerName>) -> Result<Servers, Failure> {
+    let mut servers = Servers::default();
+    for file in files {
+        let text = input::whole_file(file)?;
+        let list = Servers::from_json(&text, server).map_err(|e| {
+            let hint = if e.code == "no-server-name" { "; give --server NAME" } else { "" };
+            Failure::text(Exit::BadInput, format!("`{}`: {e}{hint} [{}]", file.display(), e.code))
+        })?;
+        servers.extend(list);
+    }
+    Ok(servers)
+}
+
+/// A registry over the built-in tools and these.
+pub(super) fn registry(module: &PolicyModule, servers: Servers, window: u64) -> Result<Arc<Registry>, Failure> {
+    let catalogue = Catalogue::with_servers(servers)
+        .map_err(|e| Failure::text(Exit::BadInput, format!("{e} [{}]", e.code)))?;
+    let registry = Registry::build(module, catalogue, window, Generation(1));
+    registry.map(Arc::new).map_err(|e| Failure::text(Exit::Module, format!("no registry is published: {e}")))
+}

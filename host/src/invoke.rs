@@ -1,0 +1,25 @@
+//! `tool_invoke`: from a call to its verdict, and on to its result.
+//!
+//! [`Judge`] turns a call and facts into a [`Verdict`]: it unwraps the bridge, asks the policy module, and holds the floors
+//! that no module can lower. [`Invoker`] gathers the facts on this machine, asks a person where the verdict says so, and
+//! dispatches to a [`ToolExecutor`].
+
+mod containment;
+mod envelope;
+mod event;
+mod executor;
+mod floors;
+mod gather;
+mod invoker;
+mod judge;
+mod resolve;
+mod verdict;
+
+pub use event::{Event, EventSink, NoEvents};
+pub use executor::{Dispatch, ExecutorError, ToolExecutor};
+pub use floors::Floors;
+pub use gather::FactSource;
+pub use invoker::{Caller, Invoker, InvokerOptions, Outcome, State};
+pub use judge::{Effective, Judge, Judged};
+pub use resolve::{MAX_LINKS, MAX_PATH_BYTES, ResolveError, may_touch, real_path};
+pub use verdict::{Decision, PolicyId, Verdict};

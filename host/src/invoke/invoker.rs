@@ -1,0 +1,293 @@
+//! `tool_invoke` itself: judge, ask, judge again, dispatch.
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::event::{End, Event, EventSink};
+use super::executor::{Dispatch, ExecutorError, ToolExecutor};
+use super::gather::FactSource;
+use super::judge::{Effective, Judge, Judged, unknown};
+use super::verdict::{Decision, Verdict};
+use crate::approval::{Approval, Approver, Question};
+use crate::call::{Arguments, Attendance, Call, CallId, GivenFacts, Origin, RecordError, Route, Workspace};
+use crate::registry::{Registry, TOOL_DESCRIBE, TOOL_INVOKE, TOOL_SEARCH};
+
+/// How long things may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvokerOptions {
+    /// For a person's answer. Default: 5 minutes. Source: `approval.timeoutMs`.
+    pub approval_timeout: Duration,
+    /// For the tool. Default: 10 minutes.
+    pub execution_timeout: Duration,
+}
+
+impl Default for InvokerOptions {
+    fn default() -> Self {
+        Self { approval_timeout: Duration::from_mins(5), execution_timeout: Duration::from_mins(10) }
+    }
+}
+
+/// Who calls, and from where. Comes from the host's own knowledge of the connection, never from the call.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// Whether a person can be asked.
+    pub attendance: Attendance,
+    /// Where the agent works.
+    pub workspace: Arc<Workspace>,
+}
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The tool answered.
+    Completed(Value),
+    /// The tool failed.
+    Failed(ExecutorError),
+    /// It did not run; the verdict says why, in words for the model.
+    Denied(Verdict),
+    /// The caller took it back.
+    Cancelled,
+    /// The tool did not answer in time.
+    TimedOut,
+    /// It was no call: the text cannot be read.
+    Unreadable(RecordError),
+}
+
+/// What is in force: one judge, swapped as a whole.
+#[derive(Debug)]
+pub struct State(RwLock<Arc<Judge>>);
+
+impl State {
+    /// A state with this judge.
+    #[must_use]
+    pub fn new(judge: Judge) -> Self {
+        Self(RwLock::new(Arc::new(judge)))
+    }
+
+    /// The judge in force. Who holds it keeps one generation for the whole decision.
+    #[must_use]
+    pub fn current(&self) -> Arc<Judge> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Puts another judge in force, for all calls from now on.
+    pub fn replace(&self, judge: Judge) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(judge);
+    }
+}
+
+/// Times a call is judged before it is given up: whatever keeps changing under it is no ground to stand on.
+const ROUNDS: usize = 4;
+
+/// Runs calls through their verdicts. Cheap to share; calls run in parallel.
+pub struct Invoker {
+    state: Arc<State>,
+    approver: Arc<dyn Approver>,
+    executor: Arc<dyn ToolExecutor>,
+    events: Arc<dyn EventSink>,
+    options: InvokerOptions,
+}
+
+impl std::fmt::Debug for Invoker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Invoker").field("state", &self.state).field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl Invoker {
+    /// An invoker.
+    #[must_use]
+    pub fn new(
+        state: Arc<State>,
+        approver: Arc<dyn Approver>,
+        executor: Arc<dyn ToolExecutor>,
+        events: Arc<dyn EventSink>,
+        options: InvokerOptions,
+    ) -> Self {
+        Self { state, approver, executor, events, options }
+    }
+
+    /// What is in force.
+    #[must_use]
+    pub const fn state(&self) -> &Arc<State> {
+        &self.state
+    }
+
+    /// Runs a call as it came over the wire: `{"name":"...","arguments":{...}}`, parsed here, once and strictly.
+    pub async fn invoke_wire(&self, id: CallId, wire: &[u8], caller: &Caller, cancel: &CancellationToken) -> Outcome {
+        match from_wire(id, wire, caller) {
+            Ok(call) => self.invoke(call, cancel).await,
+            Err(error) => Outcome::Unreadable(error),
+        }
+    }
+
+    /// Runs a call. Facts that came with it are not believed: this machine and this registry are asked.
+    pub async fn invoke(&self, mut call: Call, cancel: &CancellationToken) -> Outcome {
+        call.facts = GivenFacts::default();
+        let outcome = if cancel.is_cancelled() { Outcome::Cancelled } else { self.decide_and_run(&call, cancel).await };
+        let end = match &outcome {
+            Outcome::Completed(_) => End::Completed,
+            Outcome::Failed(_) => End::Failed,
+            Outcome::Denied(_) | Outcome::Unreadable(_) => End::Denied,
+            Outcome::Cancelled => End::Cancelled,
+            Outcome::TimedOut => End::TimedOut,
+        };
+        self.events.on_event(&Event::Finished { id: call.id.clone(), end });
+        outcome
+    }
+
+    async fn decide_and_run(&self, call: &Call, cancel: &CancellationToken) -> Outcome {
+        // What the person said yes to, and under which policy.
+        let mut approved: Option<(Judged, Arc<Judge>)> = None;
+        for _ in 0..ROUNDS {
+            let judge = self.state.current();
+            let judged = judge.judge(call, FactSource::ThisMachine, false);
+            self.events.on_event(&Event::Judged {
+                id: call.id.clone(),
+                verdict: judged.verdict.clone(),
+                policy: Arc::clone(judge.policy()),
+            });
+            let Some(effective) = judged.effective.clone().filter(|_| judged.verdict.decision != Decision::Deny) else {
+                return Outcome::Denied(judged.verdict);
+            };
+            if !effective.registered {
+                // Nothing speaks against it, but there is nothing to run either.
+                let name = &effective.tool.public_name;
+                return Outcome::Denied(unknown(name, judge.registry().nearest(name)));
+            }
+            let granted = approved.as_ref().is_some_and(|(before, by)| is_same(before, by, &judged, &judge));
+            if judged.verdict.decision == Decision::Allow || granted {
+                return self.run(call, effective, judge.registry(), cancel).await;
+            }
+            match self.approval(call, &effective, &judged.verdict, cancel).await.denial() {
+                None => approved = Some((judged, judge)),
+                Some(_) if cancel.is_cancelled() => return Outcome::Cancelled,
+                Some((kind, reason)) => {
+                    let Verdict { cwd, detail, .. } = judged.verdict;
+                    return Outcome::Denied(Verdict { cwd, ..Verdict::deny(kind, reason, detail) });
+                }
+            }
+        }
+        Outcome::Denied(Verdict::deny(
+            "approval-outdated",
+            "tools, settings or files changed each time a person had approved the call, so it did not run",
+            "",
+        ))
+    }
+
+    async fn approval(&self, call: &Call, effective: &Effective, verdict: &Verdict, cancel: &CancellationToken) -> Approval {
+        let Some(kind) = verdict.kind.clone() else { return Approval::Unavailable };
+        let question = Question {
+            id: call.id.clone(),
+            tool: effective.tool.clone(),
+            arguments: effective.arguments.clone(),
+            attendance: call.attendance,
+            kind,
+            reason: verdict.reason.clone(),
+            detail: verdict.detail.clone(),
+        };
+        self.events.on_event(&Event::Asked { id: call.id.clone() });
+        let approval = tokio::select! {
+            biased;
+            () = cancel.cancelled() => Approval::Cancelled,
+            answer = timeout(self.options.approval_timeout, self.approver.ask(&question)) => {
+                answer.unwrap_or(Approval::TimedOut)
+            }
+        };
+        self.events.on_event(&Event::Settled { id: call.id.clone(), approval });
+        approval
+    }
+
+    async fn run(&self, call: &Call, effective: Effective, registry: &Registry, cancel: &CancellationToken) -> Outcome {
+        let Effective { tool, arguments, .. } = effective;
+        self.events.on_event(&Event::Dispatched { id: call.id.clone(), tool: tool.clone() });
+        if tool.origin == Origin::Bridge {
+            return bridge(&tool.name, &arguments, registry);
+        }
+        let dispatch = Dispatch { id: call.id.clone(), tool, arguments };
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => Outcome::Cancelled,
+            result = timeout(self.options.execution_timeout, self.executor.execute(dispatch)) => match result {
+                Ok(Ok(value)) => Outcome::Completed(value),
+                Ok(Err(error)) => Outcome::Failed(error),
+                Err(_) => Outcome::TimedOut,
+            },
+        }
+    }
+}
+
+/// Whether a grant still covers the call: the same call, target, facts and reason, under the same policy and registry. The
+/// facts are gathered anew after the answer, so a link that was turned meanwhile does not ride on it.
+fn is_same(before: &Judged, by: &Arc<Judge>, now: &Judged, under: &Arc<Judge>) -> bool {
+    by.policy() == under.policy()
+        && before.verdict == now.verdict
+        && before.effective == now.effective
+        && before.facts == now.facts
+}
+
+/// Answers a bridge tool out of the registry.
+fn bridge(name: &str, arguments: &Arguments, registry: &Registry) -> Outcome {
+    /// Answers of one search at most.
+    const MOST: u64 = 50;
+    let text = |name: &str| arguments.get(name).and_then(Value::as_str);
+    let failed = |what: &str| Outcome::Failed(ExecutorError(what.into()));
+    match name {
+        TOOL_SEARCH => {
+            let Some(query) = text("query") else { return failed("`query` is not a string") };
+            let limit = match arguments.get("limit") {
+                None => 10,
+                Some(limit) => match limit.as_u64() {
+                    Some(limit @ 1..=MOST) => limit,
+                    _ => return failed("`limit` is not a whole number from 1 to 50"),
+                },
+            };
+            Outcome::Completed(registry.search(query, usize::try_from(limit).unwrap_or(10)))
+        }
+        TOOL_DESCRIBE => {
+            let Some(name) = text("name") else { return failed("`name` is not a string") };
+            match registry.describe(name) {
+                Some(definition) => Outcome::Completed(json!({ "tool": definition })),
+                None => Outcome::Denied(unknown(name, None)),
+            }
+        }
+        _ => failed("a bridge tool carries no other"),
+    }
+}
+
+/// Reads a call as it came over the wire.
+fn from_wire(id: CallId, wire: &[u8], caller: &Caller) -> Result<Call, RecordError> {
+    let parsed = toolwarden_json::parse_lenient(wire)?;
+    let Value::Object(mut record) = parsed.value else {
+        return Err(RecordError::new("not-a-record", "a call is a JSON object"));
+    };
+    if let Some(key) = record.keys().find(|key| !matches!(key.as_str(), "name" | "arguments")) {
+        return Err(RecordError::new("unknown-field", format!("unknown field `{}`", toolwarden_text::clip(key, 60))));
+    }
+    let tool = match record.remove("name") {
+        Some(Value::String(name)) => name,
+        Some(_) => return Err(RecordError::new("wrong-type", "`name` is not a string")),
+        None => return Err(RecordError::new("missing-field", "missing field `name`")),
+    };
+    let is_bridge = tool == TOOL_INVOKE;
+    let ambiguous = match parsed.fault {
+        Some(fault) if is_bridge && fault.pointer.starts_with("/arguments/") => Some(fault.message),
+        Some(fault) => return Err(fault.into()),
+        None => None,
+    };
+    Ok(Call {
+        id,
+        tool,
+        server: None,
+        arguments: record.remove("arguments").map_or_else(|| Ok(Arguments::default()), Arguments::from_value)?,
+        route: if is_bridge { Route::Bridge } else { Route::Direct },
+        attendance: caller.attendance,
+        workspace: Arc::clone(&caller.workspace),
+        facts: GivenFacts::default(),
+        ambiguous,
+    })
+}

@@ -1,0 +1,158 @@
+//! From a call and facts to a verdict.
+
+use std::sync::Arc;
+
+use super::envelope;
+use super::floors::{Floors, Ground};
+use super::gather::{self, FactSource};
+use super::verdict::{PolicyId, Verdict};
+use crate::call::{Arguments, Call, Facts, Origin, Route, ToolRef};
+use crate::module::{Exposure, PolicyModule, Question, Step};
+use crate::registry::{Registered, Registry, TOOL_INVOKE};
+
+/// What the call really calls: the bridge is unwrapped here, once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effective {
+    /// The tool.
+    pub tool: ToolRef,
+    /// Whether the registry holds it.
+    pub registered: bool,
+    /// Its own arguments.
+    pub arguments: Arguments,
+    /// How it was addressed.
+    pub route: Route,
+}
+
+/// A verdict, and what it is on.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The effective call; none where the call was denied before there was one.
+    pub effective: Option<Effective>,
+    /// The facts that it was judged by.
+    pub facts: Option<Facts>,
+    /// The rules that were looked at, when asked to explain.
+    pub trail: Vec<Step>,
+}
+
+/// A policy module, a registry, and the floors beneath both. Immutable, so a decision never mixes two generations.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    module: Arc<PolicyModule>,
+    registry: Arc<Registry>,
+    floors: Floors,
+    policy: Arc<PolicyId>,
+}
+
+impl Judge {
+    /// A judge.
+    #[must_use]
+    pub fn new(module: Arc<PolicyModule>, registry: Arc<Registry>, floors: Floors) -> Self {
+        let policy = Arc::new(PolicyId::new(module.info(), registry.generation()));
+        Self { module, registry, floors, policy }
+    }
+
+    /// Which policy judges.
+    #[must_use]
+    pub const fn policy(&self) -> &Arc<PolicyId> {
+        &self.policy
+    }
+
+    /// The registry.
+    #[must_use]
+    pub const fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    /// The verdict on a call.
+    #[must_use]
+    pub fn judge(&self, call: &Call, source: FactSource, explain: bool) -> Judged {
+        let (effective, registered) = match self.effective(call) {
+            Ok(effective) => effective,
+            Err(verdict) => return Judged { verdict, effective: None, facts: None, trail: Vec::new() },
+        };
+        let facts = gather::facts(source, call, &effective.tool, registered, &effective.arguments, &self.registry);
+        let mut answer = self.module.is_approval_gated(&Question {
+            tool: &effective.tool,
+            registered: effective.registered,
+            call_arguments: &effective.arguments,
+            route: effective.route,
+            attendance: call.attendance,
+            workspace: &call.workspace,
+            facts: &facts,
+            explain,
+        });
+        let trail = answer.as_mut().map(|gate| std::mem::take(&mut gate.trail)).unwrap_or_default();
+        let ground = Ground {
+            tool: &effective.tool,
+            arguments: &effective.arguments,
+            workspace: &call.workspace,
+            facts: &facts,
+            attendance: call.attendance,
+        };
+        let verdict = self.floors.verdict(answer, &ground);
+        Judged { verdict, effective: Some(effective), facts: Some(facts), trail }
+    }
+
+    /// Finds the effective tool, or denies the call before any policy is asked.
+    fn effective(&self, call: &Call) -> Result<(Effective, Option<&Registered>), Verdict> {
+        let is_bridge = call.server.is_none() && call.tool == TOOL_INVOKE;
+        if is_bridge {
+            return self.bridged(call);
+        }
+        if call.route == Route::Bridge {
+            return Err(Verdict::deny("bad-envelope", "only tool_invoke carries a bridged call", ""));
+        }
+        let (tool, registered) = self.registry.resolve(call.server.as_ref(), &call.tool);
+        if registered.is_none()
+            && let Some(near) = self.registry.near_miss(&tool.public_name)
+        {
+            return Err(unknown(&tool.public_name, Some(near)));
+        }
+        let arguments = call.arguments.clone();
+        Ok((Effective { tool, registered: registered.is_some(), arguments, route: Route::Direct }, registered))
+    }
+
+    fn bridged(&self, call: &Call) -> Result<(Effective, Option<&Registered>), Verdict> {
+        let envelope = envelope::open(call)?;
+        let name = &envelope.name;
+        // A denied tool does not exist for the model. One that is hidden because nobody has accepted its definition yet goes on
+        // to the gate, which says so as it would to a direct call.
+        let is_denied = |r: &Registered| r.exposure == Exposure::Hidden && r.reason.as_str() == "denied";
+        let found = self.registry.by_public_name(name).filter(|r| !is_denied(r));
+        let shown = toolwarden_text::clip(name, 64);
+        match found {
+            None => Err(unknown(name, self.registry.nearest(name))),
+            Some(found) if found.tool.tool.origin == Origin::Bridge => Err(Verdict::deny(
+                "nested-bridge",
+                "a bridge tool cannot be called through tool_invoke; call it directly",
+                shown,
+            )),
+            Some(found) if found.exposure == Exposure::Eager => Err(Verdict::deny(
+                "call-directly",
+                format!("`{shown}` is no deferred tool; call it by its own name"),
+                shown,
+            )),
+            Some(found) => {
+                let effective = Effective {
+                    tool: found.tool.tool.clone(),
+                    registered: true,
+                    arguments: envelope.arguments,
+                    route: Route::Bridge,
+                };
+                Ok((effective, Some(found)))
+            }
+        }
+    }
+}
+
+/// The denial of a call of no tool.
+pub(super) fn unknown(name: &str, nearest: Option<&str>) -> Verdict {
+    let shown = toolwarden_text::clip(name, 64);
+    let reason = match nearest {
+        None => format!("there is no tool `{shown}`"),
+        Some(nearest) => format!("there is no tool `{shown}`; did you mean `{}`?", toolwarden_text::clip(nearest, 64)),
+    };
+    Verdict::deny("unknown-tool", reason, toolwarden_text::clip(name, toolwarden_text::DETAIL_CHARS))
+}

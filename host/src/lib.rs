@@ -1,0 +1,55 @@
+//! Toolwarden decides, for every tool call of an AI agent, whether it may run, must be approved by a person first, or is
+//! refused.
+//!
+//! The decisions live in a [policy module](module): a WebAssembly component without any import. This crate is the host around
+//! it: it gathers the facts, asks the module, and enforces the answer, failing closed.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use toolwarden::call::Call;
+//! use toolwarden::invoke::{Decision, FactSource, Judge};
+//! use toolwarden::module::{Component, PolicyModule};
+//! use toolwarden::registry::{Catalogue, Generation, Registry};
+//! use toolwarden::settings::Settings;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut settings = Settings::default();
+//! settings.make_dangerous();
+//!
+//! let component = Arc::new(Component::embedded(settings.limits)?);
+//! let module = Arc::new(PolicyModule::new(component, &settings.policy_json())?);
+//! let registry = Arc::new(Registry::build(&module, Catalogue::builtin(), 0, Generation(1))?);
+//! let judge = Judge::new(module, registry, settings.floors);
+//!
+//! let call = Call::from_json(
+//!     br#"{"id":"c1","tool":"Bash","arguments":{"command":"ls","cwd":"/etc"},"route":"direct","attendance":"interactive",
+//!          "workspace":{"root":"/repo","flavour":"posix"}}"#,
+//! )?;
+//! let verdict = judge.judge(&call, FactSource::Record, false).verdict;
+//! assert_eq!(verdict.decision, Decision::Ask);
+//! assert_eq!(verdict.kind.unwrap().as_str(), "external-cwd");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`call`] | a call and the facts about it, parsed once |
+//! | [`module`] | a policy module's life: load, check, compile, configure, ask |
+//! | [`registry`] | which tools there are, and what the model is shown of them |
+//! | [`invoke`] | `tool_invoke`: facts, verdict, floors, approval, dispatch |
+//! | [`approval`] | a person's word |
+//! | [`settings`] | `toolwarden.toml` |
+//! | [`authoring`] | building a policy module from a crate |
+//! | [`cli`] | the command line, a thin shell over all of it |
+
+#![deny(missing_docs)]
+
+pub mod approval;
+pub mod authoring;
+pub mod call;
+pub mod cli;
+pub mod invoke;
+pub mod module;
+pub mod registry;
+pub mod settings;

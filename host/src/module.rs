@@ -1,0 +1,23 @@
+//! A policy module's life: load, check, compile, configure, ask.
+//!
+//! [`Component`] is a module that fits the contract; [`PolicyModule`] is one that took settings and can be asked. Both are
+//! immutable. Whatever a module does wrong while it is asked comes back as a [`Fault`], which the caller turns into a denial.
+
+mod answer;
+mod contract;
+mod aot;
+mod component;
+mod engine;
+mod fault;
+mod instance;
+mod limits;
+mod policy;
+mod question;
+mod tuning;
+
+pub use answer::{Admission, Candidacy, CwdAnswer, CwdClass, CwdJudgement, CwdWhy, Deferral, Effect, Exposure, Gate, Kind, Step, StepOutcome};
+pub use component::{Component, Digest, LoadError, ModuleInfo};
+pub use fault::Fault;
+pub use limits::{Isolation, Limits};
+pub use policy::{ConfigureError, PolicyModule, SettingsIssue};
+pub use question::{Definition, Question, Totals};

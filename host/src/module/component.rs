@@ -1,0 +1,270 @@
+//! A component that fits the contract.
+
+use std::fmt;
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+use thiserror::Error;
+use wasmtime::component::types::ComponentItem;
+use wasmtime::component::{self, Linker};
+
+use super::contract::{self, PolicyPre};
+use super::engine::Engine;
+use super::fault::{Fault, root_cause};
+use super::instance::Instance;
+use super::limits::{Guard, Isolation, Limits};
+use super::aot;
+
+/// Bytes of a component at most. One with a script engine inside has 12 to 18 MB.
+const LARGEST: u64 = 64 << 20;
+
+/// Why a component cannot be used.
+#[derive(Clone, Debug, Error)]
+pub enum LoadError {
+    /// The file cannot be read.
+    #[error("cannot read `{path}`: {problem}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// What the system said.
+        problem: String,
+    },
+    /// It is no component, or a damaged one.
+    #[error("not a WebAssembly component: {0}")]
+    NotAComponent(String),
+    /// It wants something from the host.
+    #[error("the module imports {0}; a policy module imports nothing")]
+    Imports(String),
+    /// It does not export the contract's interface.
+    #[error("the module does not export `{wanted}`{found}")]
+    MissingInterface {
+        /// What the contract asks for.
+        wanted: String,
+        /// What it exports instead.
+        found: String,
+    },
+    /// It exports the interface without some of its functions.
+    #[error("the module's `{interface}` lacks {functions}")]
+    MissingFunctions {
+        /// The interface.
+        interface: String,
+        /// What is missing.
+        functions: String,
+    },
+    /// A function has other types than the contract says.
+    #[error("the module does not fit the contract: {0}")]
+    WrongType(String),
+    /// It is built for another version of the contract.
+    #[error("the module is built for contract version `{found}`, this host speaks `{wanted}`")]
+    WrongContract {
+        /// What the module says.
+        found: String,
+        /// What the host speaks.
+        wanted: &'static str,
+    },
+    /// It failed while it described itself.
+    #[error("the module cannot be asked what it is: {0}")]
+    Undescribed(Fault),
+    /// The engine cannot be set up.
+    #[error("the WebAssembly engine cannot be set up: {0}")]
+    Engine(String),
+}
+
+impl LoadError {
+    /// A stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Unreadable { .. } => "module-unreadable",
+            Self::NotAComponent(_) => "module-not-a-component",
+            Self::Imports(_) => "module-imports",
+            Self::MissingInterface { .. } => "module-missing-interface",
+            Self::MissingFunctions { .. } => "module-missing-functions",
+            Self::WrongType(_) => "module-wrong-type",
+            Self::WrongContract { .. } => "module-wrong-contract",
+            Self::Undescribed(fault) => fault.code(),
+            Self::Engine(_) => "engine-unavailable",
+        }
+    }
+}
+
+/// SHA-256 of a component, shown as `sha256:<hex>`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// The digest of these bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sha256:")?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// What a module says of itself, and what it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleInfo {
+    /// Its name.
+    pub name: String,
+    /// Its own version.
+    pub version: String,
+    /// One sentence.
+    pub summary: String,
+    /// JSON Schema of its settings.
+    pub settings_schema: String,
+    /// Digest of its bytes.
+    pub digest: Digest,
+    /// Its size in bytes.
+    pub size: usize,
+}
+
+/// A compiled component that imports nothing, exports the contract and is built for its version.
+pub struct Component {
+    pub(super) engine: Engine,
+    pub(super) pre: PolicyPre<Guard>,
+    pub(super) limits: Limits,
+    info: ModuleInfo,
+}
+
+impl fmt::Debug for Component {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Component").field("info", &self.info).finish_non_exhaustive()
+    }
+}
+
+impl Component {
+    /// The default module, embedded in this program and compiled ahead of time.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Engine`] where the machine cannot run WebAssembly.
+    pub fn embedded(limits: Limits) -> Result<Self, LoadError> {
+        let engine = Engine::new(limits.memory)?;
+        match aot::load(engine.wasmtime()) {
+            Some(compiled) => Self::checked(engine, &compiled, aot::COMPONENT, limits),
+            None => Self::compiled(engine, aot::COMPONENT, limits),
+        }
+    }
+
+    /// A component from its bytes; compiling it takes tens of milliseconds a 100 KiB.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError`] that names what does not fit.
+    pub fn from_bytes(bytes: &[u8], limits: Limits) -> Result<Self, LoadError> {
+        Self::compiled(Engine::new(limits.memory)?, bytes, limits)
+    }
+
+    /// A component from a file.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError`] that names what does not fit.
+    pub fn from_file(path: &Path, limits: Limits) -> Result<Self, LoadError> {
+        let unreadable = |problem: String| LoadError::Unreadable { path: path.display().to_string(), problem };
+        let metadata = std::fs::metadata(path).map_err(|e| unreadable(e.to_string()))?;
+        if !metadata.is_file() {
+            return Err(unreadable("it is not a regular file".into()));
+        }
+        if metadata.len() > LARGEST {
+            return Err(unreadable(format!("it is larger than {} MiB", LARGEST >> 20)));
+        }
+        Self::from_bytes(&std::fs::read(path).map_err(|e| unreadable(e.to_string()))?, limits)
+    }
+
+    /// What the module is.
+    #[must_use]
+    pub const fn info(&self) -> &ModuleInfo {
+        &self.info
+    }
+
+    fn compiled(engine: Engine, bytes: &[u8], limits: Limits) -> Result<Self, LoadError> {
+        check_kind(bytes)?;
+        let compiled = component::Component::from_binary(engine.wasmtime(), bytes)
+            .map_err(|error| LoadError::NotAComponent(root_cause(&error)))?;
+        Self::checked(engine, &compiled, bytes, limits)
+    }
+
+    fn checked(engine: Engine, compiled: &component::Component, bytes: &[u8], limits: Limits) -> Result<Self, LoadError> {
+        check_imports(&engine, compiled)?;
+        check_exports(&engine, compiled)?;
+        let wrong_type = |error: wasmtime::Error| LoadError::WrongType(root_cause(&error));
+        let pre = Linker::new(engine.wasmtime()).instantiate_pre(compiled).map_err(wrong_type)?;
+        let pre = PolicyPre::new(pre).map_err(wrong_type)?;
+
+        let mut instance = Instance::start(&engine, &pre, &limits).map_err(LoadError::Undescribed)?;
+        let said = instance.describe().map_err(LoadError::Undescribed)?;
+        if said.contract != contract::VERSION {
+            let found = toolwarden_text::clip(&said.contract, 40).into_owned();
+            return Err(LoadError::WrongContract { found, wanted: contract::VERSION });
+        }
+        let short = |text: &str| toolwarden_text::clip(text, 200).into_owned();
+        let info = ModuleInfo {
+            name: short(&said.name),
+            version: short(&said.version),
+            summary: short(&said.summary),
+            settings_schema: said.settings_schema,
+            digest: Digest::of(bytes),
+            size: bytes.len(),
+        };
+        Ok(Self { engine, pre, limits, info })
+    }
+
+    /// Whether instances serve more than one call.
+    pub(super) fn is_pooled(&self) -> bool {
+        self.limits.isolation == Isolation::Pooled
+    }
+}
+
+/// Tells what the bytes are where they are no component, in words that help.
+fn check_kind(bytes: &[u8]) -> Result<(), LoadError> {
+    let problem = match bytes.first_chunk::<8>() {
+        None => "it is shorter than 8 bytes",
+        Some([0, b'a', b's', b'm', 1, 0, 0, 0]) => {
+            "it is a core module; `toolwarden policy build` makes a component of a crate"
+        }
+        Some([0, b'a', b's', b'm', _, _, 1, 0]) => return Ok(()),
+        Some(_) => "it does not start like one",
+    };
+    Err(LoadError::NotAComponent(problem.into()))
+}
+
+fn check_imports(engine: &Engine, compiled: &component::Component) -> Result<(), LoadError> {
+    let imports: Vec<String> =
+        compiled.component_type().imports(engine.wasmtime()).map(|(name, _)| format!("`{name}`")).collect();
+    if imports.is_empty() { Ok(()) } else { Err(LoadError::Imports(imports.join(", "))) }
+}
+
+fn check_exports(engine: &Engine, compiled: &component::Component) -> Result<(), LoadError> {
+    let engine = engine.wasmtime();
+    let wanted = format!("{}@{}", contract::INTERFACE, contract::VERSION);
+    let ty = compiled.component_type();
+    let exports: Vec<(&str, ComponentItem)> = ty.exports(engine).map(|(name, item)| (name, item.ty)).collect();
+    let Some(ComponentItem::ComponentInstance(interface)) =
+        exports.iter().find(|(name, _)| *name == wanted).map(|(_, item)| item)
+    else {
+        let names: Vec<String> = exports.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let found = if names.is_empty() { ", nor anything else".into() } else { format!(", only {}", names.join(", ")) };
+        return Err(LoadError::MissingInterface { wanted, found });
+    };
+    let present: Vec<&str> = interface.exports(engine).map(|(name, _)| name).collect();
+    let missing: Vec<String> =
+        contract::FUNCTIONS.iter().filter(|f| !present.contains(f)).map(|f| format!("`{f}`")).collect();
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(LoadError::MissingFunctions { interface: wanted, functions: missing.join(", ") })
+    }
+}

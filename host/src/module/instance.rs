@@ -1,0 +1,71 @@
+//! One instance of a policy module: a store with its limits, and typed calls into it.
+
+use wasmtime::Store;
+
+use super::contract::{Policy, PolicyPre, wit};
+use super::engine::Engine;
+use super::fault::Fault;
+use super::limits::{Guard, Limits};
+
+/// An instance. After a fault it is broken and must be dropped.
+pub(crate) struct Instance {
+    store: Store<Guard>,
+    policy: Policy,
+    deadline: u64,
+}
+
+impl Instance {
+    pub fn start(engine: &Engine, pre: &PolicyPre<Guard>, limits: &Limits) -> Result<Self, Fault> {
+        let mut store = Store::new(engine.wasmtime(), Guard::new(limits.memory));
+        store.limiter(|guard| guard);
+        store.set_hostcall_fuel(limits.answer);
+        let deadline = Engine::epochs(limits.deadline);
+        store.set_epoch_deadline(deadline);
+        let policy = pre.instantiate(&mut store).map_err(|error| Fault::of_start(&error, store.data()))?;
+        Ok(Self { store, policy, deadline })
+    }
+
+    pub fn describe(&mut self) -> Result<wit::Description, Fault> {
+        self.call(|decisions, store| decisions.call_describe(store))
+    }
+
+    pub fn configure(&mut self, settings: &str) -> Result<wit::Configuration, Fault> {
+        self.call(|decisions, store| decisions.call_configure(store, settings))
+    }
+
+    pub fn admit_tools(&mut self, tools: &[wit::ToolDefinition]) -> Result<Vec<wit::Admission>, Fault> {
+        self.call(|decisions, store| decisions.call_admit_tools(store, tools))
+    }
+
+    pub fn should_defer_all(
+        &mut self,
+        tools: &[wit::ToolDefinition],
+        totals: wit::CatalogueTotals,
+    ) -> Result<Vec<wit::Deferral>, Fault> {
+        self.call(|decisions, store| decisions.call_should_defer_all(store, tools, totals))
+    }
+
+    pub fn is_approval_gated(&mut self, invocation: wit::Invocation) -> Result<wit::Gate, Fault> {
+        self.call(|decisions, store| decisions.call_is_approval_gated(store, invocation))
+    }
+
+    pub fn classify_cwd(
+        &mut self,
+        given: wit::Argument,
+        workspace: wit::Workspace,
+        facts: wit::CwdFacts,
+        explain: bool,
+    ) -> Result<wit::CwdAnswer, Fault> {
+        self.call(|decisions, store| decisions.call_classify_cwd(store, given, workspace, facts, explain))
+    }
+
+    /// Every call has the whole deadline to itself.
+    fn call<T>(
+        &mut self,
+        ask: impl FnOnce(&wit::Guest, &mut Store<Guard>) -> wasmtime::Result<T>,
+    ) -> Result<T, Fault> {
+        self.store.set_epoch_deadline(self.deadline);
+        ask(self.policy.toolwarden_policy_decisions(), &mut self.store)
+            .map_err(|error| Fault::of_call(&error, self.store.data()))
+    }
+}

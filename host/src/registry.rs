@@ -1,0 +1,20 @@
+//! The tool registry: which tools there are, and what the model is shown of them.
+//!
+//! A [`Catalogue`] is a list of tools, from the agent itself and from `tools/list` answers of MCP servers. A [`Registry`] is
+//! what a policy module made of one: an immutable plan with a generation number, and the index behind the bridge tools.
+
+mod bridge;
+mod builtin;
+mod catalogue;
+mod import;
+mod plan;
+mod search;
+mod tokens;
+
+pub(crate) use builtin::{path_arguments, uses_cwd};
+pub use bridge::{TOOL_DESCRIBE, TOOL_INVOKE, TOOL_SEARCH};
+pub use catalogue::{Catalogue, Tool};
+pub use import::{ImportError, Servers};
+pub use plan::{BuildError, Generation, Registered, Registry, RegistryTotals};
+pub use search::{Entry, Hit, Index};
+pub use tokens::estimate_tokens;

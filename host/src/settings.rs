@@ -1,0 +1,188 @@
+//! `toolwarden.toml`: one file, the same keys as TOML or JSON.
+//!
+//! Unknown keys, unknown values and wrong types are errors that name the key, the value and what is allowed. The host reads
+//! its own sections, and of the policy's those that its floors need; the policy module reads the policy's in full.
+
+mod file;
+
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use crate::invoke::Floors;
+use crate::module::{Isolation, Limits};
+use file::{CwdPolicy, File, IsolationWord, McpMode};
+
+pub use file::{Probe, Transport};
+
+/// Why settings are not taken.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{place}: {problem}")]
+pub struct SettingsError {
+    /// The file, and the key or line where there is one.
+    pub place: String,
+    /// What is wrong, naming the value and what is allowed.
+    pub problem: String,
+}
+
+/// How a settings file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// TOML.
+    Toml,
+    /// JSON.
+    Json,
+}
+
+/// Valid settings of the host, and those of the policy module as it will be given them. The default is everything off.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The floors that hold for every module.
+    pub floors: Floors,
+    /// What a module may use. Source: `module.memoryMiB`, `module.deadlineMs`, `module.isolation`.
+    pub limits: Limits,
+    /// The policy module's file; none for the default module. Source: `module.path`.
+    pub module_path: Option<PathBuf>,
+    /// How long a person has to answer. Default: 5 minutes. Source: `approval.timeoutMs`.
+    pub approval_timeout: Duration,
+    /// Probes of MCP servers. Source: `mcpSecurity.probe`.
+    pub probes: Vec<Probe>,
+    /// Whether a failed probe leaves the word to the registry's comparison. Default: no. Source: `mcpSecurity.probeFailOpen`.
+    pub probe_fail_open: bool,
+    /// The policy's sections.
+    policy: Map<String, Value>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::from_file(File::default(), Path::new(""))
+    }
+}
+
+impl Settings {
+    /// Reads a file; what ends in `.json` is JSON, anything else TOML. A relative `module.path` starts at the file's folder.
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError`] that names the file and the place in it.
+    pub fn load(path: &Path) -> Result<Self, SettingsError> {
+        let fail = |problem: &dyn Display| SettingsError { place: path.display().to_string(), problem: problem.to_string() };
+        let text = std::fs::read_to_string(path).map_err(|e| fail(&e))?;
+        let format = if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) { Format::Json } else { Format::Toml };
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Self::parse(&text, format, folder).map_err(|error| fail(&error))
+    }
+
+    /// Reads a text. A relative `module.path` starts at this folder.
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError`] that names the place.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use toolwarden::settings::{Format, Settings};
+    ///
+    /// let text = "[system]\nbashCwdPolicy = 'workspace'";
+    /// let error = Settings::parse(text, Format::Toml, Path::new("")).unwrap_err();
+    /// assert!(error.to_string().contains("system.bashCwdPolicy"), "{error}");
+    /// assert!(error.to_string().contains("`workspace-only`"), "{error}");
+    /// ```
+    pub fn parse(text: &str, format: Format, folder: &Path) -> Result<Self, SettingsError> {
+        let file = match format {
+            Format::Toml => {
+                let deserializer = toml::Deserializer::parse(text).map_err(|e| toml_error(text, None, &e))?;
+                serde_path_to_error::deserialize::<_, File>(deserializer)
+                    .map_err(|e| toml_error(text, Some(e.path().to_string()), e.inner()))?
+            }
+            Format::Json => {
+                let value = toolwarden_json::parse(text.as_bytes())
+                    .map_err(|e| SettingsError { place: "the text".into(), problem: e.to_string() })?;
+                serde_path_to_error::deserialize::<_, File>(value)
+                    .map_err(|e| SettingsError { place: key(&e.path().to_string()), problem: e.inner().to_string() })?
+            }
+        };
+        Ok(Self::from_file(file, folder))
+    }
+
+    fn from_file(file: File, folder: &Path) -> Self {
+        let module = file.module;
+        let defaults = Limits::default();
+        let isolation = match module.isolation {
+            IsolationWord::Pooled => Isolation::Pooled,
+            IsolationWord::PerCall => Isolation::PerCall,
+        };
+        let mut policy = Map::new();
+        if let Value::Object(system) = serde_json::to_value(&file.system).unwrap_or_default() {
+            policy.insert("system".into(), system.into());
+        }
+        for (section, value) in [("deferral", file.deferral), ("rules", file.rules)] {
+            policy.extend(value.map(|value| (section.to_owned(), value)));
+        }
+        if file.mcp_security.mode != McpMode::Off {
+            policy.insert("mcpSecurity".into(), serde_json::json!({ "mode": "enforce" }));
+        }
+        if let Some(settings) = module.settings {
+            policy.insert("module".into(), serde_json::json!({ "settings": settings }));
+        }
+        Self {
+            floors: Floors {
+                cwd_locked: file.system.bash_cwd_policy == Some(CwdPolicy::WorkspaceOnly),
+                mcp_enforced: file.mcp_security.mode == McpMode::Enforce,
+            },
+            limits: Limits {
+                memory: module.memory_mib.map_or(defaults.memory, |mib| usize::from(mib.0) << 20),
+                deadline: module.deadline_ms.map_or(defaults.deadline, |ms| Duration::from_millis(ms.0)),
+                isolation,
+                ..defaults
+            },
+            module_path: module.path.map(|path| folder.join(path)),
+            approval_timeout: file.approval.timeout_ms.map_or(Duration::from_mins(5), |ms| Duration::from_millis(ms.0)),
+            probes: file.mcp_security.probe,
+            probe_fail_open: file.mcp_security.probe_fail_open,
+            policy,
+        }
+    }
+
+    /// Turns `system.toolApprovalMode = "dangerous"` on.
+    pub fn make_dangerous(&mut self) {
+        self.set_system("toolApprovalMode", "dangerous");
+    }
+
+    /// Turns `system.bashCwdPolicy = "workspace-only"` on.
+    pub fn lock_cwd(&mut self) {
+        self.set_system("bashCwdPolicy", "workspace-only");
+        self.floors.cwd_locked = true;
+    }
+
+    fn set_system(&mut self, key: &str, value: &str) {
+        let system = self.policy.entry("system").or_insert_with(|| Value::Object(Map::new()));
+        if let Value::Object(system) = system {
+            system.insert(key.into(), value.into());
+        }
+    }
+
+    /// The policy's sections as JSON text: what a module's `configure` is given.
+    #[must_use]
+    pub fn policy_json(&self) -> String {
+        Value::Object(self.policy.clone()).to_string()
+    }
+}
+
+fn key(path: &str) -> String {
+    if path == "." { "the text".into() } else { format!("`{path}`") }
+}
+
+fn toml_error(text: &str, path: Option<String>, error: &toml::de::Error) -> SettingsError {
+    let line = error.span().and_then(|span| text.get(..span.start)).map(|before| before.matches('\n').count() + 1);
+    let place = match (path.map(|path| key(&path)), line) {
+        (Some(key), Some(line)) => format!("line {line}, {key}"),
+        (Some(key), None) => key,
+        (None, Some(line)) => format!("line {line}"),
+        (None, None) => "the text".into(),
+    };
+    SettingsError { place, problem: error.message().into() }
+}

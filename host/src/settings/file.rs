@@ -1,0 +1,170 @@
+//! The file's sections as they are written.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+use crate::call::ServerName;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct File {
+    #[serde(default)]
+    pub system: System,
+    /// Read by the module.
+    pub deferral: Option<Value>,
+    /// Read by the module.
+    pub rules: Option<Value>,
+    #[serde(default)]
+    pub approval: Approval,
+    #[serde(default)]
+    pub mcp_security: McpSecurity,
+    #[serde(default)]
+    pub module: Module,
+}
+
+/// What is not written is not handed to the module either, so that it reads little.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct System {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_approval_mode: Option<ApprovalMode>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bash_cwd_policy: Option<CwdPolicy>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum ApprovalMode {
+    Off,
+    Dangerous,
+}
+
+#[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum CwdPolicy {
+    Unrestricted,
+    WorkspaceOnly,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Approval {
+    pub timeout_ms: Option<Whole<1, 86_400_000>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct McpSecurity {
+    #[serde(default)]
+    pub mode: McpMode,
+    #[serde(default)]
+    pub probe_fail_open: bool,
+    #[serde(default)]
+    pub probe: Vec<Probe>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum McpMode {
+    #[default]
+    Off,
+    Enforce,
+}
+
+/// How a probe reaches its server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// A process of our own.
+    Stdio,
+    /// A request over HTTP.
+    StreamableHttp,
+}
+
+/// The probe of one MCP server. Source: `[[mcpSecurity.probe]]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Probe {
+    /// The server.
+    #[serde(deserialize_with = "server_name")]
+    pub server_name: ServerName,
+    /// For the whole probe, in milliseconds, from 200 to 60 000. Default: 4 000.
+    #[serde(default = "probe_timeout", deserialize_with = "probe_millis")]
+    pub timeout_ms: u64,
+    /// How it is reached.
+    pub transport: Transport,
+    /// The program, for stdio.
+    pub command: Option<String>,
+    /// Its arguments. Default: none.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Its environment. Values are secrets. Default: none.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// The address, for streamable-http. May hold secrets.
+    pub url: Option<String>,
+    /// Headers of each request. Values are secrets. Default: none.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Module {
+    pub path: Option<PathBuf>,
+    #[serde(default)]
+    pub isolation: IsolationWord,
+    #[serde(rename = "memoryMiB")]
+    pub memory_mib: Option<MemoryMib>,
+    pub deadline_ms: Option<Whole<1, 60_000>>,
+    pub settings: Option<Map<String, Value>>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum IsolationWord {
+    #[default]
+    Pooled,
+    PerCall,
+}
+
+/// A whole number in a range.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Whole<const LEAST: u64, const MOST: u64>(pub u64);
+
+impl<'de, const LEAST: u64, const MOST: u64> Deserialize<'de> for Whole<LEAST, MOST> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let given = i64::deserialize(deserializer)?;
+        match u64::try_from(given) {
+            Ok(number) if (LEAST..=MOST).contains(&number) => Ok(Self(number)),
+            _ => Err(D::Error::custom(format!("unknown value `{given}`, expected a whole number from {LEAST} to {MOST}"))),
+        }
+    }
+}
+
+/// Memory of a module in MiB.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MemoryMib(pub u16);
+
+impl<'de> Deserialize<'de> for MemoryMib {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let whole = Whole::<1, 4096>::deserialize(deserializer)?;
+        u16::try_from(whole.0).map(Self).map_err(D::Error::custom)
+    }
+}
+
+const fn probe_timeout() -> u64 {
+    4000
+}
+
+fn probe_millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    Whole::<200, 60_000>::deserialize(deserializer).map(|whole| whole.0)
+}
+
+fn server_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ServerName, D::Error> {
+    ServerName::new(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+}

@@ -1,0 +1,63 @@
+//! The rule trail: which rules were looked at, and which one settled the answer.
+
+use std::string::String;
+use std::vec::Vec;
+
+use crate::model::{CwdJudgement, Step, StepOutcome};
+
+/// Collects steps when asked to explain, and costs nothing else.
+#[derive(Debug)]
+pub struct Trail {
+    on: bool,
+    steps: Vec<Step>,
+}
+
+impl Trail {
+    /// A trail that keeps nothing.
+    #[must_use]
+    pub const fn off() -> Self {
+        Self { on: false, steps: Vec::new() }
+    }
+
+    /// A trail that keeps every step.
+    #[must_use]
+    pub const fn on() -> Self {
+        Self { on: true, steps: Vec::new() }
+    }
+
+    /// On or off.
+    #[must_use]
+    pub const fn new(on: bool) -> Self {
+        Self { on, steps: Vec::new() }
+    }
+
+    /// The steps, first look first.
+    #[must_use]
+    pub fn into_steps(self) -> Vec<Step> {
+        self.steps
+    }
+
+    /// A rule that did not apply.
+    pub(crate) fn passed(&mut self, rule: &'static str, note: &str) {
+        self.push(rule, StepOutcome::PassedOver, || note.into());
+    }
+
+    /// The rule that settled the answer.
+    pub(crate) fn decided(&mut self, rule: &'static str, note: impl FnOnce() -> String) {
+        self.push(rule, StepOutcome::Decided, note);
+    }
+
+    /// Where a cwd was found to lie.
+    pub(crate) fn cwd(&mut self, rule: &'static str, judged: CwdJudgement) {
+        self.push(rule, StepOutcome::Decided, || match judged.why.word() {
+            "none" => std::format!("the cwd is {}", judged.class.word()),
+            why => std::format!("the cwd is {}: {why}", judged.class.word()),
+        });
+    }
+
+    fn push(&mut self, rule: &'static str, outcome: StepOutcome, note: impl FnOnce() -> String) {
+        if self.on {
+            self.steps.push(Step { rule, outcome, note: note() });
+        }
+    }
+}
