@@ -18,7 +18,7 @@
 //!
 //! let component = Arc::new(Component::embedded(settings.limits)?);
 //! let module = Arc::new(PolicyModule::new(component, &settings.policy_json())?);
-//! let registry = Arc::new(Registry::build(&module, Catalogue::builtin(), 0, Generation(1))?);
+//! let registry = Arc::new(Registry::build(&*module, Catalogue::builtin(), 0, Generation(1))?);
 //! let judge = Judge::new(module, registry, settings.floors);
 //!
 //! let call = Call::from_json(

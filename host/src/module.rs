@@ -19,5 +19,5 @@ pub use answer::{Admission, Candidacy, CwdAnswer, CwdClass, CwdJudgement, CwdWhy
 pub use component::{Component, Digest, LoadError, ModuleInfo};
 pub use fault::Fault;
 pub use limits::{Isolation, Limits};
-pub use policy::{ConfigureError, PolicyModule, SettingsIssue};
+pub use policy::{ConfigureError, Policy, PolicyModule, SettingsIssue};
 pub use question::{Definition, Question, Totals};

@@ -101,6 +101,9 @@ impl Settings {
             Format::Json => {
                 let value = toolwarden_json::parse(text.as_bytes())
                     .map_err(|e| SettingsError { place: "the text".into(), problem: e.to_string() })?;
+                if let Some(place) = null(&value, String::new()) {
+                    return Err(SettingsError { place: key(&place), problem: "unknown value `null`".into() });
+                }
                 serde_path_to_error::deserialize::<_, File>(value)
                     .map_err(|e| SettingsError { place: key(&e.path().to_string()), problem: e.inner().to_string() })?
             }
@@ -169,6 +172,17 @@ impl Settings {
     #[must_use]
     pub fn policy_json(&self) -> String {
         Value::Object(self.policy.clone()).to_string()
+    }
+}
+
+/// The first null. A key whose value is nothing was meant to say something, so it is no silent default.
+fn null(value: &Value, at: String) -> Option<String> {
+    let below = |key: &str| if at.is_empty() { key.to_owned() } else { format!("{at}.{key}") };
+    match value {
+        Value::Null => Some(if at.is_empty() { ".".into() } else { at }),
+        Value::Array(items) => items.iter().enumerate().find_map(|(index, item)| null(item, below(&index.to_string()))),
+        Value::Object(map) => map.iter().find_map(|(key, value)| null(value, below(key))),
+        _ => None,
     }
 }
 

@@ -69,15 +69,22 @@ fn worst(text: &str, workspace: &Workspace) -> CwdJudgement {
     let mut worst = CwdJudgement::NOT_APPLICABLE;
     let mut next = Some(text);
     while let Some(text) = next.take() {
+        if text.chars().all(is_blank) {
+            return worst_of(worst, at_root(workspace));
+        }
         for reading in readings(text, workspace.flavour) {
             match read(reading, workspace) {
-                Read::Judged(judged) if judged.class < worst.class => worst = judged,
-                Read::Judged(_) => {}
+                Read::Judged(judged) => worst = worst_of(worst, judged),
                 Read::Rest(rest) => next = next.or(Some(rest)),
             }
         }
     }
     worst
+}
+
+/// The worse of two judgements; of equally bad ones the first.
+const fn worst_of(first: CwdJudgement, second: CwdJudgement) -> CwdJudgement {
+    if (second.class as u8) < first.class as u8 { second } else { first }
 }
 
 /// The ways to read a text: as given and trimmed; on posix also with `\` as a separator.
@@ -178,9 +185,10 @@ fn absolute(reading: Reading, workspace: &Workspace) -> CwdJudgement {
 
 /// What stands behind `skill:`.
 fn skill(rest: Reading, flavour: Flavour) -> CwdJudgement {
-    let Some(name) = rest.segments().map(|s| s.trim_matches(is_blank)).find(|s| !s.is_empty()) else {
+    let name = rest.segments().find(|s| !s.is_empty()).map(|s| s.trim_matches(is_blank)).unwrap_or_default();
+    if name.is_empty() {
         return CwdJudgement::invalid(CwdWhy::UnnamedSkill);
-    };
+    }
     if name == "." || rest.segments().any(is_parent) {
         return CwdJudgement::invalid(CwdWhy::SkillEscape);
     }

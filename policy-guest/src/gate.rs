@@ -149,6 +149,12 @@ fn judge(settings: &Settings, call: &Invocation, known: Known, cwd: CwdJudgement
     trail.passed("mcp-call", "not covered by mcpSecurity");
 
     if let Some(rule) = rules::find(&settings.rules, tool, Decision::Ask) {
+        // Without this rule the call would be refused below. A rule that restricts must not turn that into a question, nor is
+        // a person asked about a tool that does not exist.
+        if settings.approval_mode == ApprovalMode::Dangerous && tool.registration == Registration::Unregistered {
+            trail.decided("unknown-tool", || "a rule asks about the tool, but the registry holds none of that name".into());
+            return unknown(call);
+        }
         let pattern = rule.tool.as_str();
         trail.decided("rule-ask", || format!("the rule for `{}` asks", clip(pattern, 100)));
         return Verdict::gated(
@@ -197,17 +203,22 @@ fn by_danger(call: &Invocation, known: Known, cwd: CwdJudgement, trail: &mut Tra
 
     if call.tool.registration == Registration::Unregistered {
         trail.decided("unknown-tool", || "the registry holds no tool of that name".into());
-        let shown = clip(call.tool.public_name, 64);
-        let reason = match call.facts.nearest {
-            "" => format!("there is no tool `{shown}`"),
-            nearest => format!("there is no tool `{shown}`; did you mean `{}`?", clip(nearest, 64)),
-        };
-        return Verdict::refused("unknown-tool", reason, detail::shown(call.tool.public_name));
+        return unknown(call);
     }
     trail.passed("unknown-tool", "the registry holds the tool");
 
     trail.decided("otherwise", || "nothing speaks against the call".into());
     Verdict::FREE
+}
+
+/// The refusal of a call of no tool.
+fn unknown(call: &Invocation) -> Verdict {
+    let shown = clip(call.tool.public_name, 64);
+    let reason = match call.facts.nearest {
+        "" => format!("there is no tool `{shown}`"),
+        nearest => format!("there is no tool `{shown}`; did you mean `{}`?", clip(nearest, 64)),
+    };
+    Verdict::refused("unknown-tool", reason, detail::shown(call.tool.public_name))
 }
 
 fn denied(settings: &Settings, tool: &ToolRef) -> Option<Verdict> {

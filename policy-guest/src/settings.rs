@@ -119,7 +119,7 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong, in the order of the text.
+    /// Everything that is wrong, section by section.
     pub fn from_json(text: &str) -> Result<Self, Vec<Issue>> {
         let value = parse(text.as_bytes()).map_err(|error| {
             std::vec![Issue {

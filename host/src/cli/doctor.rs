@@ -10,7 +10,7 @@ use super::exit::{Exit, Failure, Outcome};
 use super::output::{self, OutputArguments};
 use super::setup::{self, PolicyArguments};
 use crate::authoring::TARGET;
-use crate::module::PolicyModule;
+use crate::module::{Policy as _, PolicyModule};
 
 /// Arguments of `doctor`.
 #[derive(clap::Args)]

@@ -9,7 +9,7 @@ use super::exit::Outcome;
 
 /// Commands for module authors.
 #[derive(Subcommand)]
-pub(super) enum Command {
+pub(in crate::cli) enum Command {
     /// Build the policy module of a crate
     Build(build::Arguments),
     /// Say whether a module can be used, and what it is

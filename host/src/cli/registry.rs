@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let progress = output::spinner("planning");
     let servers = setup::servers(&arguments.lists, arguments.server.as_ref())?;
     let module = setup::module(&settings)?;
-    let registry = setup::registry(&module, servers, arguments.context_window)?;
+    let registry = setup::registry(&*module, servers, arguments.context_window)?;
     progress.finish_and_clear();
 
     let shown: Vec<&Registered> = registry

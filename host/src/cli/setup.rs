@@ -9,7 +9,7 @@ use super::exit::{Exit, Failure};
 use super::input;
 use crate::call::ServerName;
 use crate::invoke::Judge;
-use crate::module::{Component, ConfigureError, PolicyModule};
+use crate::module::{Component, ConfigureError, Policy, PolicyModule};
 use crate::registry::{Catalogue, Generation, Registry, Servers};
 use crate::settings::Settings;
 
@@ -92,7 +92,7 @@ pub(super) fn judge(policy: &PolicyArguments, tools: &ToolArguments) -> Result<J
     let settings = policy.settings()?;
     let servers = servers(&tools.tools, tools.server.as_ref())?;
     let module = module(&settings)?;
-    let registry = registry(&module, servers, 0)?;
+    let registry = registry(&*module, servers, 0)?;
     Ok(Judge::new(module, registry, settings.floors))
 }
 
@@ -111,7 +111,7 @@ pub(super) fn servers(files: &[PathBuf], server: Option<&ServerName>) -> Result<
 }
 
 /// A registry over the built-in tools and these.
-pub(super) fn registry(module: &PolicyModule, servers: Servers, window: u64) -> Result<Arc<Registry>, Failure> {
+pub(super) fn registry(module: &dyn Policy, servers: Servers, window: u64) -> Result<Arc<Registry>, Failure> {
     let catalogue = Catalogue::with_servers(servers)
         .map_err(|e| Failure::text(Exit::BadInput, format!("{e} [{}]", e.code)))?;
     let registry = Registry::build(module, catalogue, window, Generation(1));

@@ -7,7 +7,7 @@ use super::floors::{Floors, Ground};
 use super::gather::{self, FactSource};
 use super::verdict::{PolicyId, Verdict};
 use crate::call::{Arguments, Call, Facts, Origin, Route, ToolRef};
-use crate::module::{Exposure, PolicyModule, Question, Step};
+use crate::module::{Exposure, Policy, Question, Step};
 use crate::registry::{Registered, Registry, TOOL_INVOKE};
 
 /// What the call really calls: the bridge is unwrapped here, once.
@@ -39,7 +39,7 @@ pub struct Judged {
 /// A policy module, a registry, and the floors beneath both. Immutable, so a decision never mixes two generations.
 #[derive(Clone, Debug)]
 pub struct Judge {
-    module: Arc<PolicyModule>,
+    module: Arc<dyn Policy>,
     registry: Arc<Registry>,
     floors: Floors,
     policy: Arc<PolicyId>,
@@ -48,7 +48,7 @@ pub struct Judge {
 impl Judge {
     /// A judge.
     #[must_use]
-    pub fn new(module: Arc<PolicyModule>, registry: Arc<Registry>, floors: Floors) -> Self {
+    pub fn new(module: Arc<dyn Policy>, registry: Arc<Registry>, floors: Floors) -> Self {
         let policy = Arc::new(PolicyId::new(module.info(), registry.generation()));
         Self { module, registry, floors, policy }
     }

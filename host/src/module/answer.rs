@@ -19,11 +19,17 @@ impl Kind {
         Self(std::borrow::Cow::Borrowed(code))
     }
 
-    fn answered(code: String) -> Result<Self, Fault> {
+    /// A code, if it is one.
+    #[must_use]
+    pub fn new(code: String) -> Option<Self> {
         let fits = (1..=64).contains(&code.len())
             && code.starts_with(|c: char| c.is_ascii_lowercase())
             && code.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
-        if fits { Ok(Self(code.into())) } else { Err(Fault::BadAnswer("a reason code is not one".into())) }
+        fits.then(|| Self(code.into()))
+    }
+
+    fn answered(code: String) -> Result<Self, Fault> {
+        Self::new(code).ok_or_else(|| Fault::BadAnswer("a reason code is not one".into()))
     }
 
     /// The code as text.

@@ -13,9 +13,12 @@ use super::LoadError;
 /// Length of one epoch. Shorter ticks would wake the process more often than a deadline in tens of milliseconds needs.
 const TICK: Duration = Duration::from_millis(5);
 
-/// Instances that may exist at once. A decision takes microseconds, so that many would be at work only if hundreds of
-/// threads decided at the same time; whoever comes later waits its turn.
+/// Instances of one module that may exist at once. A decision takes microseconds, so that many would be at work only if
+/// hundreds of threads decided at the same time; whoever comes later waits its turn.
 pub(crate) const INSTANCES: u32 = 32;
+
+/// Slots of an engine's pool: the same component may run under several settings, the old ones until their calls are over.
+const SLOTS: u32 = 4 * INSTANCES;
 
 /// An engine. Cheap to clone; the ticker stops when the last clone is gone.
 #[derive(Clone)]
@@ -69,10 +72,10 @@ fn pool(memory: usize) -> PoolingAllocationConfig {
     const CORE_INSTANCES: u32 = 24;
     const TABLES: u32 = 8;
     let mut pool = PoolingAllocationConfig::new();
-    pool.total_component_instances(INSTANCES)
-        .total_core_instances(INSTANCES * 4)
-        .total_memories(INSTANCES * 2)
-        .total_tables(INSTANCES * 4)
+    pool.total_component_instances(SLOTS)
+        .total_core_instances(SLOTS * 4)
+        .total_memories(SLOTS)
+        .total_tables(SLOTS * 2)
         .max_core_instances_per_component(CORE_INSTANCES)
         .max_memories_per_component(2)
         .max_memories_per_module(1)

@@ -1,6 +1,6 @@
 //! One instance of a policy module: a store with its limits, and typed calls into it.
 
-use wasmtime::Store;
+use wasmtime::{Store, Trap, UpdateDeadline};
 
 use super::contract::{Policy, PolicyPre, wit};
 use super::engine::Engine;
@@ -16,10 +16,14 @@ pub(crate) struct Instance {
 
 impl Instance {
     pub fn start(engine: &Engine, pre: &PolicyPre<Guard>, limits: &Limits) -> Result<Self, Fault> {
-        let mut store = Store::new(engine.wasmtime(), Guard::new(limits.memory));
+        let mut store = Store::new(engine.wasmtime(), Guard::new(limits));
         store.limiter(|guard| guard);
         store.set_hostcall_fuel(limits.answer);
         let deadline = Engine::epochs(limits.deadline);
+        store.epoch_deadline_callback(move |mut store| {
+            // One tick at a time from here on, so that the end is met closely.
+            if store.data_mut().has_time() { Ok(UpdateDeadline::Continue(1)) } else { Err(Trap::Interrupt.into()) }
+        });
         store.set_epoch_deadline(deadline);
         let policy = pre.instantiate(&mut store).map_err(|error| Fault::of_start(&error, store.data()))?;
         Ok(Self { store, policy, deadline })
@@ -64,6 +68,7 @@ impl Instance {
         &mut self,
         ask: impl FnOnce(&wit::Guest, &mut Store<Guard>) -> wasmtime::Result<T>,
     ) -> Result<T, Fault> {
+        self.store.data_mut().begin();
         self.store.set_epoch_deadline(self.deadline);
         ask(self.policy.toolwarden_policy_decisions(), &mut self.store)
             .map_err(|error| Fault::of_call(&error, self.store.data()))

@@ -43,6 +43,47 @@ pub enum ConfigureError {
     Fault(#[from] Fault),
 }
 
+/// Whoever decides: a [`PolicyModule`], or the same functions built natively, as tests and benchmarks have them. Whatever it
+/// is, the host's floors lie beneath it.
+pub trait Policy: fmt::Debug + Send + Sync {
+    /// What decides.
+    fn info(&self) -> &ModuleInfo;
+
+    /// What a call comes to.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault`]; whoever asks turns it into a denial.
+    fn is_approval_gated(&self, question: &Question) -> Result<Gate, Fault>;
+
+    /// Where a cwd lies. `given` is none where the call holds no cwd.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault`]; whoever asks takes it for `invalid`.
+    fn classify_cwd(
+        &self,
+        given: Option<&serde_json::Value>,
+        workspace: &Workspace,
+        facts: &CwdFacts,
+        explain: bool,
+    ) -> Result<CwdAnswer, Fault>;
+
+    /// The gate at registry build. One answer a tool, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault`]; then no registry is published.
+    fn admit_tools(&self, tools: &[Definition]) -> Result<Vec<Admission>, Fault>;
+
+    /// What the model is shown. One answer a tool, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault`]; then no registry is published.
+    fn should_defer_all(&self, tools: &[Definition], totals: Totals) -> Result<Vec<Deferral>, Fault>;
+}
+
 /// A module under settings: immutable, shared by all threads.
 ///
 /// ```
@@ -90,18 +131,68 @@ impl PolicyModule {
         })
     }
 
-    /// What the module is.
-    #[must_use]
-    pub fn info(&self) -> &ModuleInfo {
+    /// Lends an instance for one question. One that failed is dropped; with `per-call` isolation every one is.
+    fn ask<T>(&self, question: impl FnOnce(&mut Instance) -> Result<T, Fault>) -> Result<T, Fault> {
+        let mut lease = self.lease()?;
+        let Some(instance) = &mut lease.instance else { return Err(Fault::Unavailable("no instance".into())) };
+        let answer = question(instance);
+        lease.reusable = answer.is_ok() && self.component.is_pooled();
+        answer
+    }
+
+    fn lease(&self) -> Result<Lease<'_>, Fault> {
+        let mut instances = self.instances();
+        loop {
+            if let Some(instance) = instances.idle.pop() {
+                return Ok(Lease { module: self, instance: Some(instance), reusable: false });
+            }
+            if instances.alive < engine::INSTANCES {
+                instances.alive += 1;
+                drop(instances);
+                // From here on the lease counts the instance down again, whatever happens.
+                let mut lease = Lease { module: self, instance: None, reusable: false };
+                match self.fresh() {
+                    Ok(instance) => {
+                        lease.instance = Some(instance);
+                        return Ok(lease);
+                    }
+                    // Other modules on this engine may have taken the last slot. Then one of our own has to do, if there is one.
+                    Err(fault @ Fault::Unavailable(_)) => {
+                        drop(lease);
+                        instances = self.instances();
+                        if instances.alive == 0 {
+                            return Err(fault);
+                        }
+                        if !instances.idle.is_empty() {
+                            continue;
+                        }
+                    }
+                    Err(fault) => return Err(fault),
+                }
+            }
+            instances = self.freed.wait(instances).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn fresh(&self) -> Result<Instance, Fault> {
+        configured(&self.component, &self.settings).map_err(|error| match error {
+            ConfigureError::Fault(fault) => fault,
+            ConfigureError::Rejected(_) => Fault::BadAnswer("settings that were taken before are rejected now".into()),
+        })
+    }
+
+    fn instances(&self) -> MutexGuard<'_, Instances> {
+        // Nothing panics while the lock is held; should it, the list is still whole.
+        self.instances.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Policy for PolicyModule {
+    fn info(&self) -> &ModuleInfo {
         self.component.info()
     }
 
-    /// What a call comes to.
-    ///
-    /// # Errors
-    ///
-    /// [`Fault`]; whoever asks turns it into a denial.
-    pub fn is_approval_gated(&self, question: &Question) -> Result<Gate, Fault> {
+    fn is_approval_gated(&self, question: &Question) -> Result<Gate, Fault> {
         let texts: Vec<(&str, wit::JsonKind, Cow<str>)> =
             question.call_arguments.texts().map(|(name, value, text)| (name, kind_of(value), text)).collect();
         let arguments: Vec<wit::Argument> =
@@ -128,12 +219,7 @@ impl PolicyModule {
         self.ask(|instance| instance.is_approval_gated(invocation).and_then(Gate::checked))
     }
 
-    /// Where a cwd lies. `given` is none where the call holds no cwd.
-    ///
-    /// # Errors
-    ///
-    /// [`Fault`]; whoever asks takes it for `invalid`.
-    pub fn classify_cwd(
+    fn classify_cwd(
         &self,
         given: Option<&serde_json::Value>,
         workspace: &Workspace,
@@ -148,12 +234,7 @@ impl PolicyModule {
         self.ask(|instance| instance.classify_cwd(argument, workspace, facts, explain).and_then(CwdAnswer::checked))
     }
 
-    /// The gate at registry build. One answer a tool, in order.
-    ///
-    /// # Errors
-    ///
-    /// [`Fault`]; then no registry is published.
-    pub fn admit_tools(&self, tools: &[Definition]) -> Result<Vec<Admission>, Fault> {
+    fn admit_tools(&self, tools: &[Definition]) -> Result<Vec<Admission>, Fault> {
         self.ask(|instance| {
             batches(tools, |batch| {
                 let answers = instance.admit_tools(batch)?;
@@ -162,12 +243,7 @@ impl PolicyModule {
         })
     }
 
-    /// What the model is shown. One answer a tool, in order.
-    ///
-    /// # Errors
-    ///
-    /// [`Fault`]; then no registry is published.
-    pub fn should_defer_all(&self, tools: &[Definition], totals: Totals) -> Result<Vec<Deferral>, Fault> {
+    fn should_defer_all(&self, tools: &[Definition], totals: Totals) -> Result<Vec<Deferral>, Fault> {
         let totals = wit::CatalogueTotals {
             bridge: if totals.bridge_complete { wit::BridgeState::Complete } else { wit::BridgeState::Incomplete },
             candidates: totals.candidates,
@@ -180,42 +256,6 @@ impl PolicyModule {
                 answers.into_iter().map(Deferral::checked).collect()
             })
         })
-    }
-
-    /// Lends an instance for one question. One that failed is dropped; with `per-call` isolation every one is.
-    fn ask<T>(&self, question: impl FnOnce(&mut Instance) -> Result<T, Fault>) -> Result<T, Fault> {
-        let mut lease = self.lease()?;
-        let Some(instance) = &mut lease.instance else { return Err(Fault::Unavailable("no instance".into())) };
-        let answer = question(instance);
-        lease.reusable = answer.is_ok() && self.component.is_pooled();
-        answer
-    }
-
-    fn lease(&self) -> Result<Lease<'_>, Fault> {
-        let mut instances = self.instances();
-        loop {
-            if let Some(instance) = instances.idle.pop() {
-                return Ok(Lease { module: self, instance: Some(instance), reusable: false });
-            }
-            if instances.alive < engine::INSTANCES {
-                break;
-            }
-            instances = self.freed.wait(instances).unwrap_or_else(PoisonError::into_inner);
-        }
-        instances.alive += 1;
-        drop(instances);
-        // From here on the lease counts the instance down again, whatever happens.
-        let mut lease = Lease { module: self, instance: None, reusable: false };
-        lease.instance = Some(configured(&self.component, &self.settings).map_err(|error| match error {
-            ConfigureError::Fault(fault) => fault,
-            ConfigureError::Rejected(_) => Fault::BadAnswer("settings that were taken before are rejected now".into()),
-        })?);
-        Ok(lease)
-    }
-
-    fn instances(&self) -> MutexGuard<'_, Instances> {
-        // Nothing panics while the lock is held; should it, the list is still whole.
-        self.instances.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

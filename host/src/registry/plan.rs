@@ -11,7 +11,7 @@ use super::catalogue::{Catalogue, Tool};
 use super::search::{Entry, Index};
 use super::{TOOL_DESCRIBE, TOOL_INVOKE, TOOL_SEARCH};
 use crate::call::{Origin, ServerName, ToolRef};
-use crate::module::{Candidacy, Definition, Exposure, Fault, Kind, PolicyModule, Totals};
+use crate::module::{Candidacy, Definition, Exposure, Fault, Kind, Policy, Totals};
 
 /// Number of a registry; each new one is greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -86,7 +86,7 @@ impl Registry {
     ///
     /// [`BuildError`]; then there is no registry, and no tool can be called.
     pub fn build(
-        module: &PolicyModule,
+        module: &dyn Policy,
         catalogue: Catalogue,
         context_window: u64,
         generation: Generation,
@@ -229,7 +229,7 @@ impl Registry {
 }
 
 /// What the model is shown of each tool.
-fn plan(module: &PolicyModule, tools: &[Tool], context_window: u64) -> Result<Vec<(Exposure, Kind)>, Fault> {
+fn plan(module: &dyn Policy, tools: &[Tool], context_window: u64) -> Result<Vec<(Exposure, Kind)>, Fault> {
     let definitions: Vec<Definition> = tools
         .iter()
         .map(|t| Definition { tool: &t.tool, trust: t.trust, tokens: t.tokens, definition: &t.text })

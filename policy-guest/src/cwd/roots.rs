@@ -5,11 +5,7 @@ use crate::model::Flavour;
 
 /// Whether a root can be one. On Windows a network share can.
 pub(super) fn is_absolute(root: &str, flavour: Flavour) -> bool {
-    let root = plain(root, flavour);
-    match flavour {
-        Flavour::Posix => root.leading_separators() > 0,
-        Flavour::Windows => root.leading_separators() == 2 || has_absolute_drive(root),
-    }
+    starts_absolute(plain(root, flavour), flavour)
 }
 
 /// Whether a real path is `deeper` or more segments below a root (0: or equal to it).
@@ -20,10 +16,10 @@ pub(super) fn is_below(path: &str, root: &str, flavour: Flavour, deeper: usize) 
 
 /// The same for a reading without `..`.
 pub(super) fn reading_is_below(path: Reading, root: &str, flavour: Flavour, deeper: usize) -> bool {
-    if !is_absolute(path.text, flavour) || !is_absolute(root, flavour) {
+    let root = plain(root, flavour);
+    if !starts_absolute(path, flavour) || !starts_absolute(root, flavour) {
         return false;
     }
-    let root = plain(root, flavour);
     if flavour == Flavour::Windows && (path.leading_separators() == 2) != (root.leading_separators() == 2) {
         return false;
     }
@@ -45,6 +41,11 @@ fn names(path: Reading<'_>) -> impl Iterator<Item = &str> {
     path.segments().filter(|s| !matches!(*s, "" | "."))
 }
 
-fn has_absolute_drive(path: Reading) -> bool {
-    is_drive(path.text) && path.skip(2).leading_separators() > 0
+fn starts_absolute(path: Reading, flavour: Flavour) -> bool {
+    match flavour {
+        Flavour::Posix => path.leading_separators() > 0,
+        Flavour::Windows => {
+            path.leading_separators() == 2 || (is_drive(path.text) && path.skip(2).leading_separators() > 0)
+        }
+    }
 }

@@ -30,7 +30,7 @@ impl<'v> Fields<'v> {
     /// An object with these keys and no other.
     pub fn of(value: &'v Value, at: &str, keys: &'static [&'static str]) -> Result<Self, Refused> {
         let map = value.as_object().ok_or_else(|| Refused(format!("`{at}` is not an object")))?;
-        if let Some(key) = map.keys().find(|key| !keys.contains(&key.as_str())) {
+        if let Some(key) = map.keys().filter(|key| !keys.contains(&key.as_str())).min() {
             return Err(Refused(format!("unknown field `{at}/{}`", toolwarden_text::clip(key, 60))));
         }
         Ok(Self { at: at.into(), map, keys })

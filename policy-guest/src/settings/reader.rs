@@ -47,7 +47,16 @@ impl Reader {
 
     /// Notes every key that is none of these.
     pub fn known(&mut self, object: &Object, keys: &[&str]) {
+        /// Unknown keys of one object that are told at most.
+        const MOST: usize = 16;
+        // In order of the names, as not every build keeps the order of the text.
+        let mut unknown: Vec<&String> = Vec::with_capacity(MOST + 1);
         for key in object.map.keys().filter(|k| !keys.contains(&k.as_str())) {
+            let at = unknown.iter().position(|other| *other > key).unwrap_or(unknown.len());
+            unknown.insert(at, key);
+            unknown.truncate(MOST);
+        }
+        for key in unknown {
             let allowed = if keys.is_empty() { "no key at all".into() } else { alternatives(keys) };
             self.issue(object.pointer(key), format!("unknown key `{}`", clip(key, 60)), allowed);
         }
@@ -157,10 +166,35 @@ impl Reader {
     }
 }
 
-/// A value for a message: strings bare, all else as JSON, cut.
+/// A value for a message: strings bare and cut, lists and tables by their kind.
 fn quoted(value: &Value) -> String {
-    let text = value.as_str().map_or_else(|| format!("{value}"), String::from);
-    format!("`{}`", clip(&text, 60))
+    match value {
+        Value::String(text) => format!("`{}`", clip(text, 60)),
+        Value::Array(_) => "`[...]`".into(),
+        Value::Object(_) => "`{...}`".into(),
+        Value::Null => "`null`".into(),
+        Value::Bool(flag) => format!("`{flag}`"),
+        Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+            (Some(whole), _, _) => format!("`{whole}`"),
+            (_, Some(whole), _) => format!("`{whole}`"),
+            (_, _, Some(fraction)) => format!("`{}`", decimal(fraction)),
+            _ => "a number".into(),
+        },
+    }
+}
+
+/// A fraction to the millionth, which is the finest step of any setting. The shortest exact form would take more code and
+/// tables than all of the settings.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded just before")]
+fn decimal(number: f64) -> String {
+    const LARGEST: f64 = 1e9;
+    if !(-LARGEST..=LARGEST).contains(&number) {
+        return String::from(if number > 0.0 { "more than 1000000000" } else { "less than -1000000000" });
+    }
+    let millionths = (number.abs() * 1e6 + 0.5) as u64;
+    let sign = if number < 0.0 { "-" } else { "" };
+    let text = format!("{sign}{}.{:06}", millionths / 1_000_000, millionths % 1_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').into()
 }
 
 /// "`a`, `b` or `c`".

@@ -19,7 +19,7 @@ The crate is built with cargo for wasm32-unknown-unknown. Where rustup lacks tha
 /// Arguments of `policy build`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// Folder of the crate
     folder: PathBuf,
     /// Where the module goes; default: NAME-OF-FOLDER.wasm in the current folder
@@ -73,7 +73,20 @@ fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
+    readable_by_all(file.as_file())?;
     file.as_file().sync_all()?;
     file.persist(path)?;
+    Ok(())
+}
+
+/// A temporary file is its owner's alone; a module is not secret.
+#[cfg(unix)]
+fn readable_by_all(file: &std::fs::File) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn readable_by_all(_file: &std::fs::File) -> std::io::Result<()> {
     Ok(())
 }

@@ -19,7 +19,7 @@ const EXAMPLES: &str = "Examples:
 /// Arguments of `policy check`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// The module; without it the built-in one
     module: Option<PathBuf>,
     /// Settings that it is to be run under

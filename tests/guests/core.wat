@@ -1,0 +1,2 @@
+;; A core module: what cargo makes before it is made a component.
+(module)

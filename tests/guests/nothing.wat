@@ -1,0 +1,2 @@
+;; A component without anything.
+(component)
