@@ -62,17 +62,17 @@ impl AuthoringError {
     }
 }
 
-/// Builds the crate in a folder and gives the module's bytes. They carry a digest of the crate's sources.
+/// Builds the crate in a folder, with these features besides those that the face needs, and gives the module's bytes. They carry a digest of the crate's sources.
 ///
 /// # Errors
 ///
 /// [`AuthoringError`] that says what to do.
-pub fn build(folder: &Path, face: Face) -> Result<Vec<u8>, AuthoringError> {
+pub fn build(folder: &Path, face: Face, features: &[String]) -> Result<Vec<u8>, AuthoringError> {
     if !folder.join("Cargo.toml").is_file() {
         return Err(AuthoringError::NoCrate(folder.into()));
     }
     let digest = digest_of(folder)?;
-    let artifact = cargo::build(folder, face)?;
+    let artifact = cargo::build(folder, face, features)?;
     let core = std::fs::read(&artifact).map_err(AuthoringError::io(&artifact))?;
     let module = match face {
         Face::CoreModule => core,

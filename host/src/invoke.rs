@@ -15,7 +15,7 @@ mod judge;
 mod resolve;
 mod verdict;
 
-pub use event::{Event, EventSink, NoEvents};
+pub use event::{End, Event, EventSink, NoEvents};
 pub use executor::{Dispatch, ExecutorError, ToolExecutor};
 pub use floors::Floors;
 pub use gather::FactSource;

@@ -12,12 +12,15 @@ use super::{AuthoringError, Face};
 pub const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Builds a crate and gives the path of the `.wasm` file.
-pub(super) fn build(folder: &Path, face: Face) -> Result<PathBuf, AuthoringError> {
+pub(super) fn build(folder: &Path, face: Face, features: &[String]) -> Result<PathBuf, AuthoringError> {
     ensure_target(folder)?;
     let mut cargo = command("cargo", folder);
     cargo.args(["build", "--release", "--lib", "--target", TARGET, "--message-format", "json-render-diagnostics"]);
     if face == Face::CoreModule {
         cargo.args(["--no-default-features", "--features", "core-module"]);
+    }
+    if !features.is_empty() {
+        cargo.args(["--features", &features.join(",")]);
     }
     if std::env::var_os("RUSTFLAGS").is_none() && std::env::var_os("CARGO_ENCODED_RUSTFLAGS").is_none() {
         cargo.env("CARGO_ENCODED_RUSTFLAGS", remapped_paths(folder)?);

@@ -12,7 +12,7 @@ use super::cargo;
 pub const SECTION: &str = "toolwarden-sources";
 
 /// SHA-256 over the sources of the crate in a folder and of every local crate that it depends on: manifest, build script,
-/// `src/`, and a `wit` folder in or beside the crate. Shown as `sha256:<hex>`.
+/// `src/`, and the nearest `wit` folder in or above the crate. Shown as `sha256:<hex>`.
 ///
 /// # Errors
 ///
@@ -26,8 +26,9 @@ pub fn digest_of(folder: &Path) -> Result<String, AuthoringError> {
             collect(&package.join(part), &format!("{name}/{part}"), &mut files)?;
         }
     }
-    for wit in [folder.join("wit"), folder.join("../wit")].iter().filter(|w| w.is_dir()) {
-        collect(wit, "wit", &mut files)?;
+    // The contract lies in the crate or above it.
+    if let Some(wit) = folder.ancestors().take(4).map(|f| f.join("wit")).find(|w| w.is_dir()) {
+        collect(&wit, "wit", &mut files)?;
     }
     let mut hash = Sha256::new();
     for (name, path) in files {

@@ -10,7 +10,7 @@ use wasmtime::component::{self, Linker};
 
 use super::contract::{self, PolicyPre};
 use super::engine::Engine;
-use super::fault::{Fault, root_cause};
+use super::fault::{Fault, causes, root_cause};
 use super::instance::Instance;
 use super::limits::{Guard, Isolation, Limits};
 use super::aot;
@@ -200,9 +200,10 @@ impl Component {
     fn checked(engine: Engine, compiled: &component::Component, bytes: &[u8], limits: Limits) -> Result<Self, LoadError> {
         check_imports(&engine, compiled)?;
         check_exports(&engine, compiled)?;
-        let wrong_type = |error: wasmtime::Error| LoadError::WrongType(root_cause(&error));
+        let wrong_type = |error: wasmtime::Error| LoadError::WrongType(causes(&error));
         let pre = Linker::new(engine.wasmtime()).instantiate_pre(compiled).map_err(wrong_type)?;
         let pre = PolicyPre::new(pre).map_err(wrong_type)?;
+        Instance::check_types(&engine, &pre, &limits)?;
 
         let mut instance = Instance::start(&engine, &pre, &limits).map_err(LoadError::Undescribed)?;
         let said = instance.describe().map_err(LoadError::Undescribed)?;

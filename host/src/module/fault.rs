@@ -70,3 +70,8 @@ pub(crate) fn root_cause(error: &wasmtime::Error) -> String {
     let text = error.root_cause().to_string();
     toolwarden_text::clip(&text, 300).into_owned()
 }
+
+/// All causes, the outermost first, in one line.
+pub(crate) fn causes(error: &wasmtime::Error) -> String {
+    toolwarden_text::clip(&format!("{error:#}"), 300).into_owned()
+}

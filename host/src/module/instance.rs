@@ -4,7 +4,8 @@ use wasmtime::{Store, Trap, UpdateDeadline};
 
 use super::contract::{Policy, PolicyPre, wit};
 use super::engine::Engine;
-use super::fault::Fault;
+use super::LoadError;
+use super::fault::{Fault, causes};
 use super::limits::{Guard, Limits};
 
 /// An instance. After a fault it is broken and must be dropped.
@@ -15,16 +16,16 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
+    /// Whether every export has the contract's types. The names alone were looked at before.
+    pub fn check_types(engine: &Engine, pre: &PolicyPre<Guard>, limits: &Limits) -> Result<(), LoadError> {
+        let (mut store, _) = store(engine, limits);
+        let instance = pre.instance_pre().instantiate(&mut store);
+        let instance = instance.map_err(|error| LoadError::Undescribed(Fault::of_start(&error, store.data())))?;
+        Policy::new(&mut store, &instance).map(drop).map_err(|error| LoadError::WrongType(causes(&error)))
+    }
+
     pub fn start(engine: &Engine, pre: &PolicyPre<Guard>, limits: &Limits) -> Result<Self, Fault> {
-        let mut store = Store::new(engine.wasmtime(), Guard::new(limits));
-        store.limiter(|guard| guard);
-        store.set_hostcall_fuel(limits.answer);
-        let deadline = Engine::epochs(limits.deadline);
-        store.epoch_deadline_callback(move |mut store| {
-            // One tick at a time from here on, so that the end is met closely.
-            if store.data_mut().has_time() { Ok(UpdateDeadline::Continue(1)) } else { Err(Trap::Interrupt.into()) }
-        });
-        store.set_epoch_deadline(deadline);
+        let (mut store, deadline) = store(engine, limits);
         let policy = pre.instantiate(&mut store).map_err(|error| Fault::of_start(&error, store.data()))?;
         Ok(Self { store, policy, deadline })
     }
@@ -73,4 +74,18 @@ impl Instance {
         ask(self.policy.toolwarden_policy_decisions(), &mut self.store)
             .map_err(|error| Fault::of_call(&error, self.store.data()))
     }
+}
+
+/// A store with all its limits, and the deadline of each call in epochs.
+fn store(engine: &Engine, limits: &Limits) -> (Store<Guard>, u64) {
+    let mut store = Store::new(engine.wasmtime(), Guard::new(limits));
+    store.limiter(|guard| guard);
+    store.set_hostcall_fuel(limits.answer);
+    let deadline = Engine::epochs(limits.deadline);
+    store.epoch_deadline_callback(move |mut store| {
+        // One tick at a time from here on, so that the end is met closely.
+        if store.data_mut().has_time() { Ok(UpdateDeadline::Continue(1)) } else { Err(Trap::Interrupt.into()) }
+    });
+    store.set_epoch_deadline(deadline);
+    (store, deadline)
 }

@@ -28,6 +28,12 @@ pub(in crate::cli) struct Arguments {
     /// Build the core module with the JSON memory interface: the crate's feature core-module
     #[arg(long)]
     core_module: bool,
+    /// Features of the crate to turn on
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    features: Vec<String>,
+    /// Write the module also where this host would refuse it
+    #[arg(long)]
+    no_check: bool,
     #[command(flatten)]
     output: OutputArguments,
 }
@@ -35,14 +41,14 @@ pub(in crate::cli) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let face = if arguments.core_module { Face::CoreModule } else { Face::Component };
     let progress = output::spinner("building");
-    let module = authoring::build(&arguments.folder, face).map_err(|e| {
+    let module = authoring::build(&arguments.folder, face, &arguments.features).map_err(|e| {
         let exit = match e {
             AuthoringError::NoTarget(_) | AuthoringError::NoProgram { .. } | AuthoringError::NoCrate(_) => Exit::Usage,
             _ => Exit::BadInput,
         };
         Failure::new(exit, e)
     })?;
-    if face == Face::Component {
+    if face == Face::Component && !arguments.no_check {
         // A module that this host would refuse is no module.
         Component::from_bytes(&module, Limits::default())
             .map_err(|e| Failure::text(Exit::Module, format!("{e} [{}]", e.code())))?;
