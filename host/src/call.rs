@@ -4,6 +4,7 @@
 mod arguments;
 mod facts;
 mod record;
+pub(crate) mod strict;
 mod tool;
 
 pub use arguments::Arguments;

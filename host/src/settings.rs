@@ -6,6 +6,7 @@
 mod file;
 
 use std::fmt::Display;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,9 +15,14 @@ use thiserror::Error;
 
 use crate::invoke::Floors;
 use crate::module::{Isolation, Limits};
-use file::{CwdPolicy, File, IsolationWord, McpMode};
+use toolwarden_text::clip;
+
+use file::{CwdPolicy, File, IsolationWord, McpMode, misshapen};
 
 pub use file::{Probe, Transport};
+
+/// Bytes of a settings file at most.
+const LARGEST: u64 = 4 << 20;
 
 /// Why settings are not taken.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -70,7 +76,16 @@ impl Settings {
     /// [`SettingsError`] that names the file and the place in it.
     pub fn load(path: &Path) -> Result<Self, SettingsError> {
         let fail = |problem: &dyn Display| SettingsError { place: path.display().to_string(), problem: problem.to_string() };
-        let text = std::fs::read_to_string(path).map_err(|e| fail(&e))?;
+        // A device or pipe may have no end.
+        if !std::fs::metadata(path).map_err(|e| fail(&e))?.is_file() {
+            return Err(fail(&"it is not a regular file"));
+        }
+        let mut text = String::new();
+        let file = std::fs::File::open(path).map_err(|e| fail(&e))?;
+        file.take(LARGEST + 1).read_to_string(&mut text).map_err(|e| fail(&e))?;
+        if text.len() as u64 > LARGEST {
+            return Err(fail(&format!("it is larger than {} MiB", LARGEST >> 20)));
+        }
         let format = if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) { Format::Json } else { Format::Toml };
         let folder = path.parent().unwrap_or(Path::new(""));
         Self::parse(&text, format, folder).map_err(|error| fail(&error))
@@ -92,23 +107,39 @@ impl Settings {
     /// assert!(error.to_string().contains("`workspace-only`"), "{error}");
     /// ```
     pub fn parse(text: &str, format: Format, folder: &Path) -> Result<Self, SettingsError> {
+        let wrong = |place: &str, problem: &dyn Display| SettingsError {
+            place: clip(&key(place), 200).into_owned(),
+            problem: clip(&problem.to_string(), 400).into_owned(),
+        };
         let file = match format {
             Format::Toml => {
+                let table: toml::Table = text.parse().map_err(|e| toml_error(text, None, &e))?;
+                if let Some(place) = misshapen(&serde_json::to_value(table).unwrap_or_default()) {
+                    return Err(wrong(&place, &"a table is expected here"));
+                }
                 let deserializer = toml::Deserializer::parse(text).map_err(|e| toml_error(text, None, &e))?;
                 serde_path_to_error::deserialize::<_, File>(deserializer)
                     .map_err(|e| toml_error(text, Some(e.path().to_string()), e.inner()))?
             }
             Format::Json => {
                 let value = toolwarden_json::parse(text.as_bytes())
-                    .map_err(|e| SettingsError { place: "the text".into(), problem: e.to_string() })?;
+                    .map_err(|e| wrong(".", &e))?;
                 if let Some(place) = null(&value, String::new()) {
-                    return Err(SettingsError { place: key(&place), problem: "unknown value `null`".into() });
+                    return Err(wrong(&place, &"unknown value `null`"));
                 }
-                serde_path_to_error::deserialize::<_, File>(value)
-                    .map_err(|e| SettingsError { place: key(&e.path().to_string()), problem: e.inner().to_string() })?
+                if let Some(place) = misshapen(&value) {
+                    return Err(wrong(&place, &"a table is expected here"));
+                }
+                match serde_path_to_error::deserialize::<_, File>(value) {
+                    Ok(file) => file,
+                    Err(error) => return Err(wrong(&error.path().to_string(), error.inner())),
+                }
             }
         };
-        Ok(Self::from_file(file, folder))
+        match file.problem() {
+            Some((place, problem)) => Err(wrong(&place, &problem)),
+            None => Ok(Self::from_file(file, folder)),
+        }
     }
 
     fn from_file(file: File, folder: &Path) -> Self {
@@ -198,5 +229,5 @@ fn toml_error(text: &str, path: Option<String>, error: &toml::de::Error) -> Sett
         (None, Some(line)) => format!("line {line}"),
         (None, None) => "the text".into(),
     };
-    SettingsError { place, problem: error.message().into() }
+    SettingsError { place: clip(&place, 200).into_owned(), problem: clip(error.message(), 400).into_owned() }
 }

@@ -9,7 +9,8 @@ mod windows;
 
 use crate::model::{Argument, CwdFacts, CwdJudgement, CwdWhy, Flavour, JsonKind, Resolution, Workspace};
 use crate::trail::Trail;
-use reading::{Reading, is_blank, is_drive};
+use reading::{Reading, is_drive};
+use toolwarden_text::is_blank;
 
 /// The class of a cwd.
 ///

@@ -28,7 +28,13 @@ impl Rule {
     /// Whether the rule speaks of this tool.
     fn covers(&self, tool: &ToolRef) -> bool {
         match &self.server {
-            Some(server) => !tool.server.is_empty() && server.matches(tool.server) && self.tool.matches(tool.name),
+            Some(server) if tool.server.is_empty() => {
+                // Of a tool that is not registered only the public name may be known. What restricts reaches it all the same.
+                self.decision != Decision::Allow
+                    && tool.origin == Origin::Mcp
+                    && glob::matches(&format!("mcp__{}__{}", server.as_str(), self.tool.as_str()), tool.public_name)
+            }
+            Some(server) => server.matches(tool.server) && self.tool.matches(tool.name),
             None => selects(&self.tool, tool, self.decision != Decision::Allow),
         }
     }

@@ -12,7 +12,7 @@ use crate::rules::{Decision, Rule};
 use reader::{Object, Reader};
 
 /// JSON Schema (draft 2020-12) of the settings.
-pub const SCHEMA: &str = include_str!("settings/schema.json");
+pub const SCHEMA: &str = include_str!(concat!(env!("OUT_DIR"), "/schema.json"));
 
 /// One thing wrong with the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -47,9 +47,9 @@ impl Trail {
         self.push(rule, StepOutcome::Decided, note);
     }
 
-    /// Where a cwd was found to lie.
+    /// Where a cwd was found to lie. By itself that settles nothing.
     pub(crate) fn cwd(&mut self, rule: &'static str, judged: CwdJudgement) {
-        self.push(rule, StepOutcome::Decided, || match judged.why.word() {
+        self.push(rule, StepOutcome::PassedOver, || match judged.why.word() {
             "none" => std::format!("the cwd is {}", judged.class.word()),
             why => std::format!("the cwd is {}: {why}", judged.class.word()),
         });

@@ -4,7 +4,7 @@
 //!
 //! - the same key twice in one object, at any depth (one parser takes the first, another the last);
 //! - integers that neither 64 bits nor a double hold exactly (what was judged must be what is dispatched);
-//! - nesting deeper than [`MAX_DEPTH`].
+//! - nesting deeper than [`MAX_DEPTH`], and more values than [`MAX_VALUES`].
 //!
 //! ```
 //! use toolwarden_json::{ErrorCode, parse};
@@ -29,6 +29,11 @@ pub use serde_json::Value;
 
 /// Levels of nesting at most. Source: the recursion limit of `serde_json`.
 pub const MAX_DEPTH: usize = 128;
+
+/// Values in one text at most: members, items, and the whole. A value takes about a hundred bytes of memory, so a short text
+/// of many small values would cost many times its length. Source: ours; the largest of several hundred real tool definitions
+/// has some hundreds.
+pub const MAX_VALUES: usize = 1_000_000;
 
 /// What is wrong with a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,10 +106,22 @@ pub fn parse(text: &[u8]) -> Result<Value, Error> {
 ///
 /// [`Error`] where the text is no JSON at all.
 pub fn parse_lenient(text: &[u8]) -> Result<Parsed, Error> {
+    parse_bounded(text, MAX_VALUES)
+}
+
+/// [`parse_lenient`] with a bound of one's own on the number of values, for texts that are long by nature.
+///
+/// # Errors
+///
+/// [`Error`] where the text is no JSON at all, or holds more values.
+pub fn parse_bounded(text: &[u8], most: usize) -> Result<Parsed, Error> {
     let fail = |code, message: String| Error { code, pointer: String::new(), message };
     let text = core::str::from_utf8(text)
         .map_err(|e| fail(ErrorCode::NotUtf8, alloc::format!("invalid UTF-8 after byte {}", e.valid_up_to())))?;
-    strict::parse(text).map_err(|e| fail(ErrorCode::NotJson, e.to_string()))
+    if text.starts_with('\u{feff}') {
+        return Err(fail(ErrorCode::NotJson, "the text starts with a byte order mark".into()));
+    }
+    strict::parse(text, most).map_err(|e| fail(ErrorCode::NotJson, e.to_string()))
 }
 
 /// A key as a part of a JSON pointer (RFC 6901).

@@ -6,16 +6,19 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
 use crate::{Error, ErrorCode, Parsed, pointer_token};
 
+/// Characters of a pointer that a message shows, at most.
+const SHOWN: usize = 200;
+
 /// From here on a double skips integers.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-pub(crate) fn parse(text: &str) -> Result<Parsed, serde_json::Error> {
-    let state = RefCell::new(State { path: Vec::new(), fault: None });
+pub(crate) fn parse(text: &str, most: usize) -> Result<Parsed, serde_json::Error> {
+    let state = RefCell::new(State { path: Vec::new(), fault: None, room: most });
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = Strict { state: &state }.deserialize(&mut deserializer)?;
     deserializer.end()?;
@@ -26,6 +29,8 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, serde_json::Error> {
 struct State {
     path: Vec<Token>,
     fault: Option<Error>,
+    /// Values that may still come.
+    room: usize,
 }
 
 enum Token {
@@ -40,7 +45,8 @@ impl State {
                 Token::Key(key) => format!("{pointer}/{}", pointer_token(key)),
                 Token::Index(index) => format!("{pointer}/{index}"),
             });
-            self.fault = Some(Error { code, message: describe(&pointer), pointer });
+            let shown = toolwarden_text::clip(&pointer, SHOWN);
+            self.fault = Some(Error { code, message: describe(&shown), pointer });
         }
     }
 }
@@ -63,6 +69,8 @@ impl<'de> DeserializeSeed<'de> for Strict<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        let room = self.state.borrow().room.checked_sub(1);
+        self.state.borrow_mut().room = room.ok_or_else(|| D::Error::custom("it holds too many values"))?;
         deserializer.deserialize_any(self)
     }
 }
@@ -167,6 +175,8 @@ mod tests {
         bad("\u{feff}{}", "not-json", "");
         bad("NaN", "not-json", "");
         bad(&nested(100_000), "not-json", "");
+        let many = format!("[{}0]", "0,".repeat(crate::MAX_VALUES));
+        assert_eq!(parse(many.as_bytes()).unwrap_err().message, "it holds too many values at line 1 column 2000000");
         assert_eq!(parse(b"\"\xff\"").map_err(|e| e.code), Err(ErrorCode::NotUtf8));
     }
 

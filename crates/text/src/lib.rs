@@ -43,6 +43,14 @@ pub fn is_deceptive(c: char) -> bool {
         || u32::from(c) & 0xfffe == 0xfffe
 }
 
+/// What some language's trim takes off the ends of a string: Unicode white space (Rust, Go), the byte order mark
+/// (JavaScript), the file separators U+001C to U+001F (Python), and U+180E and U+200B (older runtimes). Nobody knows which of
+/// them the program that finally uses a text is written in.
+#[must_use]
+pub fn is_blank(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}' | '\u{180e}' | '\u{200b}' | '\u{feff}')
+}
+
 /// The text with every [deceptive](is_deceptive) character spelled out, as `\n` or `\u{202e}`. A text without any is
 /// handed back as it is. Saying it twice changes nothing.
 #[must_use]

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
 use toolwarden_text::clip;
 
 use super::arguments::Arguments;
 use super::facts::DefinitionTrust;
+use super::strict;
 use super::tool::ServerName;
 
 /// Whether a person sits in front of the agent. There is no default.
@@ -62,6 +64,7 @@ pub struct Workspace {
     #[serde(default)]
     pub extra_roots: Vec<String>,
     /// Whose rules the paths follow.
+    #[serde(deserialize_with = "strict::word")]
     pub flavour: Flavour,
     /// The person's home folder. Default: not known.
     #[serde(default)]
@@ -104,6 +107,7 @@ pub struct GivenFacts {
     #[serde(default)]
     pub paths: BTreeMap<String, String>,
     /// How the definition compares with its baseline. Default: as the registry has it.
+    #[serde(default, deserialize_with = "strict::optional_word")]
     pub trust: Option<DefinitionTrust>,
     /// What differs, in one line. Default: nothing said.
     #[serde(default)]
@@ -111,8 +115,7 @@ pub struct GivenFacts {
 }
 
 /// One text, or a list of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum OneOrMany {
     /// None.
     #[default]
@@ -121,6 +124,20 @@ pub enum OneOrMany {
     One(String),
     /// A list.
     Many(Vec<String>),
+}
+
+impl<'de> Deserialize<'de> for OneOrMany {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let wrong = || D::Error::custom("expected a string or a list of strings");
+        match Value::deserialize(deserializer)? {
+            Value::String(text) => Ok(Self::One(text)),
+            Value::Array(items) => {
+                let text = |item| if let Value::String(text) = item { Ok(text) } else { Err(wrong()) };
+                items.into_iter().map(text).collect::<Result<_, _>>().map(Self::Many)
+            }
+            _ => Err(wrong()),
+        }
+    }
 }
 
 impl OneOrMany {
@@ -134,6 +151,9 @@ impl OneOrMany {
         }
     }
 }
+
+/// Characters of a message at most. It may quote the input, which may be of any length.
+const LONGEST_MESSAGE: usize = 400;
 
 /// Why a record cannot be read.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -149,7 +169,7 @@ impl RecordError {
     /// An error.
     #[must_use]
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self { code, message: clip(&message.into(), LONGEST_MESSAGE).into_owned() }
     }
 }
 
@@ -220,10 +240,14 @@ impl Call {
             tool: word(&mut record, "tool")?,
             server,
             arguments: record.remove("arguments").map_or_else(|| Ok(Arguments::default()), Arguments::from_value)?,
-            route: typed(&mut record, "route")?,
-            attendance: typed(&mut record, "attendance")?,
-            workspace: Arc::new(typed(&mut record, "workspace")?),
-            facts: if record.contains_key("facts") { typed(&mut record, "facts")? } else { GivenFacts::default() },
+            route: typed(&mut record, "route", Shape::Word)?,
+            attendance: typed(&mut record, "attendance", Shape::Word)?,
+            workspace: Arc::new(typed(&mut record, "workspace", Shape::Object)?),
+            facts: if record.contains_key("facts") {
+                typed(&mut record, "facts", Shape::Object)?
+            } else {
+                GivenFacts::default()
+            },
             ambiguous,
         })
     }
@@ -239,12 +263,32 @@ fn word(record: &mut Map<String, Value>, field: &'static str) -> Result<String, 
     }
 }
 
-fn typed<T: serde::de::DeserializeOwned>(record: &mut Map<String, Value>, field: &'static str) -> Result<T, RecordError> {
+/// What a field's value must be before it is read: a derived reader would also take a list for a table.
+#[derive(Clone, Copy)]
+enum Shape {
+    Word,
+    Object,
+}
+
+fn typed<T: serde::de::DeserializeOwned>(
+    record: &mut Map<String, Value>,
+    field: &'static str,
+    shape: Shape,
+) -> Result<T, RecordError> {
     let value = required(record, field)?;
+    match shape {
+        Shape::Word if !value.is_string() => {
+            return Err(RecordError::new("wrong-type", format!("`{field}` is not a string")));
+        }
+        Shape::Object if !value.is_object() => {
+            return Err(RecordError::new("wrong-type", format!("`{field}` is not an object")));
+        }
+        Shape::Word | Shape::Object => {}
+    }
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
         let place = if path == "." { field.into() } else { format!("{field}.{path}") };
-        RecordError::new("bad-field", format!("`{place}`: {}", clip(&error.inner().to_string(), 300)))
+        RecordError::new("bad-field", format!("`{}`: {}", clip(&place, 100), clip(&error.inner().to_string(), 280)))
     })
 }
 

@@ -1,6 +1,6 @@
 //! `toolwarden decide`: one verdict a call, in the order of the calls.
 
-use std::io::Write;
+use std::io::{BufReader, Write};
 use std::path::PathBuf;
 
 use serde_json::json;
@@ -42,10 +42,11 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
+    arguments.tools.refuse_stdin()?;
     let judge = setup::judge(&arguments.policy, &arguments.tools)?;
     let source = if arguments.resolve { FactSource::ThisMachine } else { FactSource::Record };
     let human = arguments.output.is_human();
-    let mut reader = input::open(&arguments.calls)?;
+    let mut reader = BufReader::with_capacity(64 << 10, input::open(&arguments.calls)?);
     let mut out: Box<dyn Write> = if human { Box::new(output::human_stdout()) } else { Box::new(output::stdout()) };
     let progress = if human { indicatif::ProgressBar::hidden() } else { output::spinner("calls judged:") };
     let mut exit = Exit::Done;
@@ -53,7 +54,11 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let mut number = 0_u64;
     loop {
         number += 1;
-        let call = match input::next_line(&mut *reader, &mut line).map_err(|e| input::unreadable(&arguments.calls, &e))? {
+        // Whoever waits for answers before asking on gets them: nothing is held back while the input has nothing ready.
+        if reader.buffer().is_empty() {
+            out.flush()?;
+        }
+        let call = match input::next_line(&mut reader, &mut line).map_err(|e| input::unreadable(&arguments.calls, &e))? {
             Line::End => break,
             Line::Text if line.iter().all(u8::is_ascii_whitespace) => continue,
             Line::Text => Call::from_json(&line),

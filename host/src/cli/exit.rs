@@ -1,10 +1,11 @@
 //! How the program ends.
 
 use std::fmt::Display;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write as _};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
+use toolwarden_text::visible;
 
 /// Exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +54,11 @@ impl Failure {
             Self::ClosedPipe => Exit::Done,
             Self::Error { exit, error } => {
                 let red = Style::new().fg_color(Some(AnsiColor::Red.into())).bold();
-                anstream::eprintln!("{red}error{red:#}: {error:#}");
+                // Line by line: some messages have two. Everything else that moves a cursor is spelled out. If even this
+                // cannot be written, the exit code still says it.
+                let text = format!("{error:#}");
+                let lines: Vec<_> = text.lines().map(visible).collect();
+                let _ = writeln!(anstream::stderr(), "{red}error{red:#}: {}", lines.join("\n"));
                 exit
             }
         }

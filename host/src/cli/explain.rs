@@ -37,6 +37,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
+    arguments.tools.refuse_stdin()?;
     let judge = setup::judge(&arguments.policy, &arguments.tools)?;
     let source = if arguments.resolve { FactSource::ThisMachine } else { FactSource::Record };
     let text = input::whole_file(&arguments.call)?;

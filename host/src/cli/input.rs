@@ -1,7 +1,7 @@
 //! Input, bounded: a line or file of any size costs no more memory than is said here.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read as _};
+use std::io::{self, BufRead, Read};
 use std::path::Path;
 
 use super::exit::{Exit, Failure};
@@ -11,13 +11,12 @@ const LONGEST_LINE: usize = 32 << 20;
 /// Bytes of one file that is read whole at most.
 const LARGEST_FILE: u64 = 64 << 20;
 
-/// Opens a file of lines; `-` is standard input.
-pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
+/// Opens a file; `-` is standard input.
+pub(super) fn open(path: &Path) -> Result<Box<dyn Read>, Failure> {
     if path == Path::new("-") {
-        return Ok(Box::new(BufReader::new(io::stdin())));
+        return Ok(Box::new(io::stdin().lock()));
     }
-    let file = open_file(path)?;
-    Ok(Box::new(BufReader::with_capacity(64 << 10, file)))
+    Ok(Box::new(open_file(path)?))
 }
 
 /// A whole file; `-` is standard input.

@@ -7,8 +7,13 @@ use clap::Subcommand;
 
 use super::exit::Outcome;
 
+const EXAMPLES: &str = "Examples:
+  toolwarden policy build my-policy
+  toolwarden policy check my-policy.wasm";
+
 /// Commands for module authors.
 #[derive(Subcommand)]
+#[command(after_help = EXAMPLES)]
 pub(in crate::cli) enum Command {
     /// Build the policy module of a crate
     Build(build::Arguments),

@@ -47,6 +47,16 @@ pub(super) struct ToolArguments {
     pub server: Option<ServerName>,
 }
 
+impl ToolArguments {
+    /// Standard input brings the calls, so it cannot bring a tool list.
+    pub fn refuse_stdin(&self) -> Result<(), Failure> {
+        if self.tools.iter().any(|file| file.as_os_str() == "-") {
+            return Err(Failure::text(Exit::Usage, "--tools - is not possible: standard input is for the calls"));
+        }
+        Ok(())
+    }
+}
+
 pub(super) fn server_name(text: &str) -> Result<ServerName, String> {
     ServerName::new(text).map_err(|e| e.to_string())
 }

@@ -5,6 +5,7 @@
 //! skill, or not clearly either.
 
 use serde_json::Value;
+use toolwarden_text::is_blank;
 
 use super::resolve::may_touch;
 use crate::call::{CwdFacts, Flavour, Resolution, Workspace};
@@ -22,6 +23,8 @@ pub(super) enum Place {
 
 /// All ways to read a cwd. None where one of them is not clearly inside.
 pub(super) fn places(cwd: Option<&Value>, workspace: &Workspace) -> Option<Vec<Place>> {
+    /// Schemes before schemes that are followed. A longer chain is no cwd that anybody means.
+    const CHAIN: usize = 8;
     let text = match cwd {
         None => "",
         Some(Value::String(text)) => text,
@@ -31,11 +34,24 @@ pub(super) fn places(cwd: Option<&Value>, workspace: &Workspace) -> Option<Vec<P
         return None;
     }
     let mut places = Vec::with_capacity(2);
-    for text in readings(text, workspace.flavour) {
-        places.push(place(&text, workspace)?);
+    let mut texts = vec![text.to_owned()];
+    for _ in 0..=CHAIN {
+        let mut rests = Vec::new();
+        for reading in texts.iter().flat_map(|text| readings(text, workspace.flavour)) {
+            match scheme(&reading, "workspace") {
+                // What stands behind the scheme is a text with readings of its own.
+                Some(rest) => rests.push(rest.to_owned()),
+                None => places.push(place(&reading, workspace)?),
+            }
+        }
+        if rests.is_empty() {
+            places.dedup();
+            return Some(places);
+        }
+        rests.dedup();
+        texts = rests;
     }
-    places.dedup();
-    Some(places)
+    None
 }
 
 /// Whether a cwd is clearly inside: by every way to read it, and, where links were followed, by every real path.
@@ -76,14 +92,12 @@ fn readings(text: &str, flavour: Flavour) -> Vec<String> {
 }
 
 fn place(text: &str, workspace: &Workspace) -> Option<Place> {
-    let mut text = text;
-    while let Some(rest) = scheme(text, "workspace") {
-        text = rest.trim_matches(is_blank);
-    }
     let flavour = workspace.flavour;
     if let Some(path) = scheme(text, "skill") {
         let path = path.trim_start_matches(|c| separates(c, flavour));
-        return plain_names(path, flavour).then(|| Place::Skill(path.into()));
+        // Whether blanks belong to a skill's name is anybody's guess.
+        let padded = path.split(|c| separates(c, flavour)).any(|name| name.trim_matches(is_blank) != name);
+        return (!padded && plain_names(path, flavour)).then(|| Place::Skill(path.into()));
     }
     if text.trim_matches(is_blank).is_empty() {
         return Some(Place::Relative(String::new()));
@@ -150,11 +164,6 @@ fn is_absolute(path: &str, flavour: Flavour) -> bool {
     }
 }
 
-/// White space, and what some language's trim takes for it.
-fn is_blank(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}' | '\u{180e}' | '\u{200b}' | '\u{feff}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,6 +189,9 @@ mod tests {
             (Flavour::Posix, " /etc".into(), false),
             (Flavour::Posix, "workspace:/etc".into(), false),
             (Flavour::Posix, "workspace: workspace:/etc".into(), false),
+            (Flavour::Posix, "skill: demo".into(), false),
+            (Flavour::Posix, "%link".into(), false),
+            (Flavour::Posix, "workspace:".repeat(9).into(), false),
             (Flavour::Posix, "a\\..\\b".into(), false),
             (Flavour::Posix, "//srv/x".into(), false),
             (Flavour::Posix, "\\\\srv\\x".into(), false),

@@ -1,5 +1,6 @@
 //! Facts about a call: those that came with it, or those found on this machine.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use super::containment::{self, Place};
@@ -68,15 +69,13 @@ fn given_paths(call: &Call) -> Vec<PathFact> {
     call.facts.paths.iter().map(fact).collect()
 }
 
-/// Follows the links of a cwd that is inside by name. One that is not needs no look: by name it is outside already, and a
-/// path elsewhere may belong to the network.
+/// Follows the links of a cwd that is clearly inside by name. Any other is not looked at, since a path elsewhere may belong to
+/// the network; it counts as one that could not be followed, so that no name hides a link by being read as inside by the
+/// module only.
 fn real_cwd(arguments: &Arguments, workspace: &Workspace) -> CwdFacts {
-    let cwd = arguments.get("cwd");
-    if workspace.flavour != Flavour::HERE {
-        return CwdFacts::FAILED;
-    }
-    let Some(places) = containment::places(cwd, workspace) else { return CwdFacts::NOT_ATTEMPTED };
-    resolved(&places, workspace).unwrap_or(CwdFacts::FAILED)
+    let here = workspace.flavour == Flavour::HERE;
+    let places = if here { containment::places(arguments.get("cwd"), workspace) } else { None };
+    places.and_then(|places| resolved(&places, workspace)).unwrap_or(CwdFacts::FAILED)
 }
 
 fn resolved(places: &[Place], workspace: &Workspace) -> Option<CwdFacts> {
@@ -89,9 +88,14 @@ fn resolved(places: &[Place], workspace: &Workspace) -> Option<CwdFacts> {
             Place::Relative(path) => paths.push(real(&Path::new(&workspace.root).join(path))?),
             Place::Absolute(path) => paths.push(real(Path::new(path))?),
             Place::Skill(path) => {
-                let candidates = workspace.skills.iter().map(|root| Path::new(root).join(path));
-                for candidate in candidates.filter(|c| c.symlink_metadata().is_ok()) {
-                    paths.push(real(&candidate)?);
+                // The skill is looked for, not the path in it, which need not exist yet.
+                let name = path.split('/').next().unwrap_or_default();
+                for root in workspace.skills.iter().map(Path::new) {
+                    match root.join(name).symlink_metadata() {
+                        Ok(_) => paths.push(real(&root.join(path))?),
+                        Err(error) if error.kind() == ErrorKind::NotFound => {}
+                        Err(_) => return None,
+                    }
                 }
             }
         }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::envelope;
 use super::floors::{Floors, Ground};
 use super::gather::{self, FactSource};
-use super::verdict::{PolicyId, Verdict};
+use super::verdict::{Decision, PolicyId, Verdict};
 use crate::call::{Arguments, Call, Facts, Origin, Route, ToolRef};
-use crate::module::{Exposure, Policy, Question, Step};
+use crate::module::{Effect, Exposure, Policy, Question, Step, StepOutcome};
 use crate::registry::{Registered, Registry, TOOL_INVOKE};
 
 /// What the call really calls: the bridge is unwrapped here, once.
@@ -83,7 +83,8 @@ impl Judge {
             facts: &facts,
             explain,
         });
-        let trail = answer.as_mut().map(|gate| std::mem::take(&mut gate.trail)).unwrap_or_default();
+        let mut trail = answer.as_mut().map(|gate| std::mem::take(&mut gate.trail)).unwrap_or_default();
+        let effect = answer.as_ref().map(|gate| gate.effect).ok();
         let ground = Ground {
             tool: &effective.tool,
             arguments: &effective.arguments,
@@ -92,6 +93,13 @@ impl Judge {
             attendance: call.attendance,
         };
         let verdict = self.floors.verdict(answer, &ground);
+        if explain && verdict.decision == Decision::Deny && effect != Some(Effect::Refused) {
+            let rule = if effect == Some(Effect::Gated) { "nobody-attends" } else { "floor" };
+            for step in &mut trail {
+                step.outcome = StepOutcome::PassedOver;
+            }
+            trail.push(Step { rule: rule.into(), outcome: StepOutcome::Decided, note: verdict.reason.clone() });
+        }
         Judged { verdict, effective: Some(effective), facts: Some(facts), trail }
     }
 
@@ -105,16 +113,18 @@ impl Judge {
             return Err(Verdict::deny("bad-envelope", "only tool_invoke carries a bridged call", ""));
         }
         let (tool, registered) = self.registry.resolve(call.server.as_ref(), &call.tool);
-        if registered.is_none()
-            && let Some(near) = self.registry.near_miss(&tool.public_name)
-        {
-            return Err(unknown(&tool.public_name, Some(near)));
+        // What runs the call in the end may fold or trim a name. A name that comes so close is no other tool.
+        if registered.is_none() && self.registry.near_miss(&tool.public_name).is_some() {
+            return Err(unknown(&tool.public_name, self.registry.nearest(&tool.public_name)));
         }
         let arguments = call.arguments.clone();
         Ok((Effective { tool, registered: registered.is_some(), arguments, route: Route::Direct }, registered))
     }
 
     fn bridged(&self, call: &Call) -> Result<(Effective, Option<&Registered>), Verdict> {
+        if self.registry.by_public_name(TOOL_INVOKE).is_none_or(|r| r.exposure == Exposure::Hidden) {
+            return Err(Verdict::deny("rule-deny", "a rule denies `tool_invoke`", TOOL_INVOKE));
+        }
         let envelope = envelope::open(call)?;
         let name = &envelope.name;
         // A denied tool does not exist for the model. One that is hidden because nobody has accepted its definition yet goes on

@@ -1,6 +1,7 @@
 //! What becomes of a call, and why.
 
 use serde::{Serialize, Serializer};
+use toolwarden_text::{DETAIL_CHARS, clip, visible};
 
 use crate::call::{Attendance, CallId};
 use crate::module::{CwdJudgement, Effect, Fault, Gate, Kind, ModuleInfo};
@@ -66,8 +67,8 @@ impl Verdict {
             decision: Decision::Deny,
             kind: Some(Kind::known(kind)),
             cwd: None,
-            reason: reason.into(),
-            detail: detail.into(),
+            reason: visible(&reason.into()).into_owned(),
+            detail: clip(&detail.into(), DETAIL_CHARS).into_owned(),
         }
     }
 

@@ -283,7 +283,12 @@ impl Drop for Lease<'_> {
 fn configured(component: &Component, settings: &str) -> Result<Instance, ConfigureError> {
     let mut instance = Instance::start(&component.engine, &component.pre, &component.limits)?;
     let answer = instance.configure(settings)?;
-    let issue = |i: wit::Issue| SettingsIssue { pointer: i.pointer, problem: i.problem, allowed: i.allowed };
+    let shown = |text: String| toolwarden_text::clip(&text, 400).into_owned();
+    let issue = |i: wit::Issue| SettingsIssue {
+        pointer: shown(i.pointer),
+        problem: shown(i.problem),
+        allowed: shown(i.allowed),
+    };
     match (answer.outcome, answer.issues.is_empty()) {
         (wit::ConfigurationOutcome::Accepted, true) => Ok(instance),
         (wit::ConfigurationOutcome::Accepted, false) => {

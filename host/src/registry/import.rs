@@ -12,6 +12,12 @@ use crate::call::{Origin, ServerName};
 /// Bytes of a raw tool name at most. Source: ours; the longest name among several hundred real tools has 64.
 const LONGEST_NAME: usize = 1024;
 
+/// Values in one list at most: what a hundred thousand tools of usual size have.
+const MOST_VALUES: usize = 8_000_000;
+
+/// Tools of one list at most. Source: ours; thousandfold what an agent of today has.
+const MOST_TOOLS: usize = 100_000;
+
 /// Why a tool list was refused, as a whole: half a list is no list.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{message}")]
@@ -24,7 +30,7 @@ pub struct ImportError {
 
 impl ImportError {
     fn new(code: &'static str, message: String) -> Self {
-        Self { code, message }
+        Self { code, message: clip(&message, 400).into_owned() }
     }
 }
 
@@ -42,7 +48,9 @@ impl Servers {
     ///
     /// [`ImportError`] that names the place.
     pub fn from_json(text: &[u8], server: Option<&ServerName>) -> Result<Self, ImportError> {
-        let value = toolwarden_json::parse(text).map_err(|e| ImportError::new(e.code.as_str(), e.message))?;
+        let wrong = |e: toolwarden_json::Error| ImportError::new(e.code.as_str(), e.message);
+        let parsed = toolwarden_json::parse_bounded(text, MOST_VALUES).map_err(wrong)?;
+        let value = parsed.fault.map_or(Ok(parsed.value), |fault| Err(wrong(fault)))?;
         let mut servers = Self::default();
         match value {
             Value::Array(lists) => lists.into_iter().try_for_each(|list| servers.add(list, server))?,
@@ -57,10 +65,23 @@ impl Servers {
     }
 
     fn add(&mut self, mut list: Value, server: Option<&ServerName>) -> Result<(), ImportError> {
+        if !list.is_object() {
+            return Err(ImportError::new("not-a-list", "a tool list is an object with an array `tools`".into()));
+        }
+        if let Some(error) = list.get("error") {
+            return Err(ImportError::new("server-error", format!("the server answered with an error: {error}")));
+        }
+        let server_name = list.get("server").cloned();
         if let Some(result) = list.get_mut("result") {
             list = result.take();
         }
-        let named = match list.get("server") {
+        if list.get("nextCursor").is_some_and(|cursor| !cursor.is_null()) {
+            return Err(ImportError::new(
+                "incomplete-list",
+                "the list has a `nextCursor`: it is one page of several; put all tools into one list".into(),
+            ));
+        }
+        let named = match list.get("server").or(server_name.as_ref()) {
             None | Some(Value::Null) => None,
             Some(Value::String(name)) => {
                 Some(ServerName::new(name).map_err(|e| ImportError::new("bad-server-name", e.to_string()))?)
@@ -73,6 +94,9 @@ impl Servers {
         let Some(Value::Array(tools)) = list.get_mut("tools").map(Value::take) else {
             return Err(ImportError::new("no-tools", "a tool list is an object with an array `tools`".into()));
         };
+        if self.tools.len() + tools.len() > MOST_TOOLS {
+            return Err(ImportError::new("too-many-tools", format!("there are more than {MOST_TOOLS} tools")));
+        }
         self.tools.reserve(tools.len());
         for (index, definition) in tools.into_iter().enumerate() {
             self.tools.push(read_tool(server, index, definition)?);

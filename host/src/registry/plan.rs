@@ -6,12 +6,16 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Value, json};
 use thiserror::Error;
+use toolwarden_text::is_blank;
 
 use super::catalogue::{Catalogue, Tool};
 use super::search::{Entry, Index};
 use super::{TOOL_DESCRIBE, TOOL_INVOKE, TOOL_SEARCH};
 use crate::call::{Origin, ServerName, ToolRef};
 use crate::module::{Candidacy, Definition, Exposure, Fault, Kind, Policy, Totals};
+
+/// Bytes of a public name at most, as far as near misses go: those of servers have 64, and so should an agent's own.
+const LONGEST_PUBLIC_NAME: usize = 64;
 
 /// Number of a registry; each new one is greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -174,20 +178,28 @@ impl Registry {
         (ToolRef { origin, server: server.cloned(), name: name.into(), public_name }, None)
     }
 
-    /// The visible public name that differs from this one in letter case or outer blanks only.
+    /// The tool whose public name differs from this one in letter case or outer blanks only; a hidden one counts too.
     #[must_use]
-    pub fn near_miss(&self, name: &str) -> Option<&str> {
-        let wanted = name.trim();
-        self.visible_names().find(|known| known.eq_ignore_ascii_case(wanted) && *known != name)
+    pub fn near_miss(&self, name: &str) -> Option<&Registered> {
+        let wanted = name.trim_matches(is_blank);
+        let folded = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<String>();
+        // Folding may change the length of a name, though not by much.
+        let lengths = wanted.len() / 3..=wanted.len().saturating_mul(3);
+        let wanted = if wanted.len() <= LONGEST_PUBLIC_NAME * 3 { folded(wanted) } else { return None };
+        self.tools.iter().find(|t| {
+            let known = &t.tool.tool.public_name;
+            lengths.contains(&known.len()) && known != name && folded(known) == wanted
+        })
     }
 
     /// The visible public name closest to this one, for "did you mean"; none where nothing is close.
     #[must_use]
     pub fn nearest(&self, name: &str) -> Option<&str> {
-        /// A name longer than this is no slip of the pen.
-        const LONGEST: usize = 128;
-        self.near_miss(name).or_else(|| {
-            if name.len() > LONGEST {
+        /// Among more tools than this, nobody looks for a slip of the pen: it would take longer than the verdict.
+        const MOST: usize = 2_000;
+        let near = self.near_miss(name).filter(|t| t.exposure != Exposure::Hidden);
+        near.map(|t| t.tool.tool.public_name.as_str()).or_else(|| {
+            if name.len() > LONGEST_PUBLIC_NAME || self.tools.len() > MOST {
                 return None;
             }
             let most = 1 + name.chars().count() / 5;

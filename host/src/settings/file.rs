@@ -7,7 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::call::ServerName;
+use crate::call::{ServerName, strict};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -30,9 +30,9 @@ pub(super) struct File {
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct System {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "strict::optional_word")]
     tool_approval_mode: Option<ApprovalMode>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "strict::optional_word")]
     pub bash_cwd_policy: Option<CwdPolicy>,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Approval {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct McpSecurity {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "strict::word")]
     pub mode: McpMode,
     #[serde(default)]
     pub probe_fail_open: bool,
@@ -96,6 +96,7 @@ pub struct Probe {
     #[serde(default = "probe_timeout", deserialize_with = "probe_millis")]
     pub timeout_ms: u64,
     /// How it is reached.
+    #[serde(deserialize_with = "strict::word")]
     pub transport: Transport,
     /// The program, for stdio.
     pub command: Option<String>,
@@ -116,7 +117,7 @@ pub struct Probe {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Module {
     pub path: Option<PathBuf>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "strict::word")]
     pub isolation: IsolationWord,
     #[serde(rename = "memoryMiB")]
     pub memory_mib: Option<MemoryMib>,
@@ -138,10 +139,13 @@ pub(super) struct Whole<const LEAST: u64, const MOST: u64>(pub u64);
 
 impl<'de, const LEAST: u64, const MOST: u64> Deserialize<'de> for Whole<LEAST, MOST> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let given = i64::deserialize(deserializer)?;
-        match u64::try_from(given) {
-            Ok(number) if (LEAST..=MOST).contains(&number) => Ok(Self(number)),
-            _ => Err(D::Error::custom(format!("unknown value `{given}`, expected a whole number from {LEAST} to {MOST}"))),
+        let given = Value::deserialize(deserializer)?;
+        match given.as_u64() {
+            Some(number) if (LEAST..=MOST).contains(&number) => Ok(Self(number)),
+            _ => Err(D::Error::custom(format!(
+                "unknown value `{}`, expected a whole number from {LEAST} to {MOST}",
+                toolwarden_text::clip(&given.to_string(), 60)
+            ))),
         }
     }
 }
@@ -167,4 +171,41 @@ fn probe_millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Er
 
 fn server_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ServerName, D::Error> {
     ServerName::new(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+/// Where a list or word stands in the place of a table, which a derived reader would take: the key. Otherwise nothing.
+pub(super) fn misshapen(file: &Value) -> Option<String> {
+    let is_table = |value: Option<&Value>| value.is_none_or(Value::is_object);
+    if !file.is_object() {
+        return Some(".".into());
+    }
+    let sections = ["system", "approval", "mcpSecurity", "module"];
+    if let Some(section) = sections.into_iter().find(|section| !is_table(file.get(section))) {
+        return Some(section.into());
+    }
+    let probes = file.pointer("/mcpSecurity/probe").and_then(Value::as_array);
+    let odd = probes.into_iter().flatten().position(|probe| !probe.is_object())?;
+    Some(format!("mcpSecurity.probe[{odd}]"))
+}
+
+impl File {
+    /// What no type can say: that a probe knows its server, and is its server's only one.
+    pub(super) fn problem(&self) -> Option<(String, String)> {
+        let probes = &self.mcp_security.probe;
+        probes.iter().enumerate().find_map(|(index, probe)| {
+            let (missing, present) = match probe.transport {
+                Transport::Stdio => ("command", probe.command.is_some()),
+                Transport::StreamableHttp => ("url", probe.url.is_some()),
+            };
+            let name = &probe.server_name;
+            let problem = if !present {
+                format!("the probe of `{name}` lacks `{missing}`, which says how the server is reached")
+            } else if probes.iter().take(index).any(|other| other.server_name == *name) {
+                format!("`{name}` has a probe already; a server has one")
+            } else {
+                return None;
+            };
+            Some((format!("mcpSecurity.probe[{index}]"), problem))
+        })
+    }
 }

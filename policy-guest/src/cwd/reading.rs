@@ -43,9 +43,3 @@ impl<'a> Reading<'a> {
 pub(super) fn is_drive(text: &str) -> bool {
     matches!(text.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
-
-/// What some language's trim takes off the ends of a string: Unicode white space (Rust, Go), the byte order mark
-/// (JavaScript), the file separators U+001C to U+001F (Python), and U+180E and U+200B (older runtimes).
-pub(super) fn is_blank(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}' | '\u{180e}' | '\u{200b}' | '\u{feff}')
-}

@@ -1,6 +1,8 @@
 //! Names that Windows reads otherwise than they are written.
 
-use super::reading::{Reading, is_blank};
+use toolwarden_text::is_blank;
+
+use super::reading::Reading;
 use crate::model::CwdWhy;
 
 /// `\\?\`, `\\.\` and `\??\`, with either slash.

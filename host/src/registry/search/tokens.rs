@@ -164,8 +164,7 @@ impl Class {
             'a'..='z' | 'A'..='Z' | '0'..='9' => Self::Word,
             _ if is_joiner(c) => Self::Word,
             '\0'..='\x7f' => Self::Gap,
-            // 々〆〇 | Hiragana | Katakana | Katakana extensions | Han: extension A, main, compatibility, extensions B to
-            // J
+            // 々〆〇 | Hiragana | Katakana | its extensions | Han: extension A, main, compatibility, planes 2 and 3
             '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}'
             | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
             | '\u{20000}'..='\u{3ffff}'
