@@ -4,9 +4,9 @@
 //! immutable. Whatever a module does wrong while it is asked comes back as a [`Fault`], which the caller turns into a denial.
 
 mod answer;
-mod contract;
 mod aot;
 mod component;
+mod contract;
 mod engine;
 mod fault;
 mod instance;
@@ -15,7 +15,10 @@ mod policy;
 mod question;
 mod tuning;
 
-pub use answer::{Admission, Candidacy, CwdAnswer, CwdClass, CwdJudgement, CwdWhy, Deferral, Effect, Exposure, Gate, Kind, Step, StepOutcome};
+pub use answer::{
+    Admission, Candidacy, CwdAnswer, CwdClass, CwdJudgement, CwdWhy, Deferral, Effect, Exposure, Gate, Kind, Step,
+    StepOutcome,
+};
 pub use component::{Component, Digest, LoadError, ModuleInfo};
 pub use fault::Fault;
 pub use limits::{Isolation, Limits};

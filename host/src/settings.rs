@@ -75,7 +75,8 @@ impl Settings {
     ///
     /// [`SettingsError`] that names the file and the place in it.
     pub fn load(path: &Path) -> Result<Self, SettingsError> {
-        let fail = |problem: &dyn Display| SettingsError { place: path.display().to_string(), problem: problem.to_string() };
+        let fail =
+            |problem: &dyn Display| SettingsError { place: path.display().to_string(), problem: problem.to_string() };
         // A device or pipe may have no end.
         if !std::fs::metadata(path).map_err(|e| fail(&e))?.is_file() {
             return Err(fail(&"it is not a regular file"));
@@ -86,7 +87,8 @@ impl Settings {
         if text.len() as u64 > LARGEST {
             return Err(fail(&format!("it is larger than {} MiB", LARGEST >> 20)));
         }
-        let format = if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) { Format::Json } else { Format::Toml };
+        let format =
+            if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) { Format::Json } else { Format::Toml };
         let folder = path.parent().unwrap_or(Path::new(""));
         Self::parse(&text, format, folder).map_err(|error| fail(&error))
     }
@@ -122,8 +124,7 @@ impl Settings {
                     .map_err(|e| toml_error(text, Some(e.path().to_string()), e.inner()))?
             }
             Format::Json => {
-                let value = toolwarden_json::parse(text.as_bytes())
-                    .map_err(|e| wrong(".", &e))?;
+                let value = toolwarden_json::parse(text.as_bytes()).map_err(|e| wrong(".", &e))?;
                 if let Some(place) = null(&value, String::new()) {
                     return Err(wrong(&place, &"unknown value `null`"));
                 }

@@ -2,9 +2,9 @@
 
 #![allow(missing_docs, unsafe_code, clippy::all, clippy::pedantic, reason = "generated bindings")]
 
+use std::cell::RefCell;
 use std::string::String;
 use std::vec::Vec;
-use std::cell::RefCell;
 
 use crate as policy;
 
@@ -68,7 +68,12 @@ impl wit::Guest for Component {
         gate(INSTANCE.0.borrow().is_approval_gated(&call(&invocation)))
     }
 
-    fn classify_cwd(given: wit::Argument, workspace: wit::Workspace, facts: wit::CwdFacts, explain: bool) -> wit::CwdAnswer {
+    fn classify_cwd(
+        given: wit::Argument,
+        workspace: wit::Workspace,
+        facts: wit::CwdFacts,
+        explain: bool,
+    ) -> wit::CwdAnswer {
         let mut trail = policy::Trail::new(explain);
         let judged = policy::classify_cwd(argument(&given), &place(&workspace), &cwd_facts(&facts), &mut trail);
         wit::CwdAnswer { class: judged.class.into(), why: judged.why.into(), trail: steps(trail.into_steps()) }

@@ -56,9 +56,11 @@ fn followed(by_name: CwdJudgement, workspace: &Workspace, facts: &CwdFacts) -> C
         Resolution::NotAttempted => true,
         Resolution::Failed => false,
         Resolution::Resolved => {
-            let below = |path: &str, roots: &[&str]| roots.iter().any(|r| roots::is_below(path, r, workspace.flavour, 0));
+            let below =
+                |path: &str, roots: &[&str]| roots.iter().any(|r| roots::is_below(path, r, workspace.flavour, 0));
             let skills = if facts.skills_roots.is_empty() { &workspace.skills_roots } else { &facts.skills_roots };
-            !facts.paths.is_empty() && facts.paths.iter().all(|path| below(path, &facts.roots) || (is_skill && below(path, skills)))
+            !facts.paths.is_empty()
+                && facts.paths.iter().all(|path| below(path, &facts.roots) || (is_skill && below(path, skills)))
         }
     };
     if contained { by_name } else { CwdJudgement::outside(CwdWhy::Link) }
@@ -193,7 +195,9 @@ fn skill(rest: Reading, flavour: Flavour) -> CwdJudgement {
     if name == "." || rest.segments().any(is_parent) {
         return CwdJudgement::invalid(CwdWhy::SkillEscape);
     }
-    if flavour == Flavour::Windows && let Some(why) = windows::bad_name(rest) {
+    if flavour == Flavour::Windows
+        && let Some(why) = windows::bad_name(rest)
+    {
         return CwdJudgement::invalid(why);
     }
     CwdJudgement::SKILL

@@ -152,7 +152,9 @@ fn judge(settings: &Settings, call: &Invocation, known: Known, cwd: CwdJudgement
         // Without this rule the call would be refused below. A rule that restricts must not turn that into a question, nor is
         // a person asked about a tool that does not exist.
         if settings.approval_mode == ApprovalMode::Dangerous && tool.registration == Registration::Unregistered {
-            trail.decided("unknown-tool", || "a rule asks about the tool, but the registry holds none of that name".into());
+            trail.decided("unknown-tool", || {
+                "a rule asks about the tool, but the registry holds none of that name".into()
+            });
             return unknown(call);
         }
         let pattern = rule.tool.as_str();
@@ -184,7 +186,11 @@ fn judge(settings: &Settings, call: &Invocation, known: Known, cwd: CwdJudgement
 fn by_danger(call: &Invocation, known: Known, cwd: CwdJudgement, trail: &mut Trail) -> Verdict {
     if known == Known::Delete {
         trail.decided("delete", || "deletes a file or folder".into());
-        return Verdict::gated("delete", "this deletes recursively: a file, or a folder and everything in it", detail::delete(call));
+        return Verdict::gated(
+            "delete",
+            "this deletes recursively: a file, or a folder and everything in it",
+            detail::delete(call),
+        );
     }
     trail.passed("delete", "not Delete");
 
@@ -233,7 +239,9 @@ fn untrusted(settings: &Settings, tool: &ToolRef, trust: Trust, summary: &str) -
         return None;
     }
     let reason = match trust {
-        Trust::SnapshotUnavailable => "the tools of the MCP servers cannot be listed, so nothing shows that this one is unchanged",
+        Trust::SnapshotUnavailable => {
+            "the tools of the MCP servers cannot be listed, so nothing shows that this one is unchanged"
+        }
         Trust::BaselineMissing => "no baseline was accepted, so nobody has looked at this tool yet",
         Trust::BaselineMalformed => "the stored baseline cannot be read",
         Trust::FingerprintInvalid => "the stored baseline was altered: its fingerprint does not recompute",

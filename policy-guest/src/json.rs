@@ -58,7 +58,10 @@ fn answer(module: &mut Module, request: &Value) -> Result<(Value, bool), Refused
         }
         "admit-tools" => {
             let input = input(&["tools"])?;
-            input.items("tools")?.map(|tool| Ok(admission(&module.admit_tool(&input::definition(&tool?)?)))).collect::<Result<_, _>>()?
+            input
+                .items("tools")?
+                .map(|tool| Ok(admission(&module.admit_tool(&input::definition(&tool?)?))))
+                .collect::<Result<_, _>>()?
         }
         "should-defer" => {
             let input = input(&["tool", "totals"])?;
@@ -68,7 +71,10 @@ fn answer(module: &mut Module, request: &Value) -> Result<(Value, bool), Refused
         "should-defer-all" => {
             let input = input(&["tools", "totals"])?;
             let totals = input::totals(&input.object("totals", input::TOTALS)?)?;
-            input.items("tools")?.map(|tool| Ok(deferral(module.should_defer(&input::definition(&tool?)?, &totals)))).collect::<Result<_, _>>()?
+            input
+                .items("tools")?
+                .map(|tool| Ok(deferral(module.should_defer(&input::definition(&tool?)?, &totals))))
+                .collect::<Result<_, _>>()?
         }
         "is-approval-gated" => gate(module.is_approval_gated(&input::invocation(&input(input::INVOCATION)?)?)),
         "classify-cwd" => {

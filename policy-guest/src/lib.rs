@@ -12,7 +12,6 @@
 
 #![deny(missing_docs)]
 
-
 #[cfg(any(target_arch = "wasm32", test))]
 mod arena;
 #[cfg(all(target_arch = "wasm32", feature = "component"))]

@@ -61,7 +61,9 @@ pub(crate) fn selects(pattern: &Glob, tool: &ToolRef, broad: bool) -> bool {
 /// Every way to cut `mcp__SERVER__NAME` in two is tried against the pair; `mcp__*` and patterns that start with `*` stand for
 /// all servers.
 fn selects_pair(pattern: &str, tool: &ToolRef) -> bool {
-    let Some(pair) = pattern.strip_prefix("mcp__") else { return pattern.chars().all(|c| c == '*') && !pattern.is_empty() };
+    let Some(pair) = pattern.strip_prefix("mcp__") else {
+        return pattern.chars().all(|c| c == '*') && !pattern.is_empty();
+    };
     let cuts: Vec<usize> = pair.match_indices("__").map(|(at, _)| at).collect();
     if cuts.is_empty() {
         return pair == "*";

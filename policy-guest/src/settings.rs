@@ -138,7 +138,8 @@ impl Settings {
 
     fn read(&mut self, reader: &mut Reader, top: &Object) {
         if let Some(system) = reader.section(top, "system", &["toolApprovalMode", "bashCwdPolicy"]) {
-            const MODES: &[(&str, ApprovalMode)] = &[("off", ApprovalMode::Off), ("dangerous", ApprovalMode::Dangerous)];
+            const MODES: &[(&str, ApprovalMode)] =
+                &[("off", ApprovalMode::Off), ("dangerous", ApprovalMode::Dangerous)];
             const POLICIES: &[(&str, CwdPolicy)] =
                 &[("unrestricted", CwdPolicy::Unrestricted), ("workspace-only", CwdPolicy::WorkspaceOnly)];
             reader.word(&system, "toolApprovalMode", MODES, &mut self.approval_mode);

@@ -99,7 +99,8 @@ impl ToolExecutor for Agent {
             "SSHManager" => Ok(json!({ "done": text(&arguments, "action")? })),
             "Delete" => {
                 let path = self.path(&arguments)?;
-                if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }.map_err(failed)?;
+                if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }
+                    .map_err(failed)?;
                 Ok(json!({ "deleted": true }))
             }
             "Read" => Ok(json!({ "content": std::fs::read_to_string(self.path(&arguments)?).map_err(failed)? })),

@@ -16,7 +16,11 @@ pub fn program() -> Result<PathBuf> {
     let test = std::env::current_exe()?;
     let folder = test.parent().and_then(|deps| deps.parent()).context("no target folder")?;
     let program = folder.join("toolwarden").with_extension(std::env::consts::EXE_EXTENSION);
-    ensure!(program.is_file(), "{} is missing; run the tests of the whole workspace, as README.md says", program.display());
+    ensure!(
+        program.is_file(),
+        "{} is missing; run the tests of the whole workspace, as README.md says",
+        program.display()
+    );
     Ok(program)
 }
 

@@ -7,8 +7,8 @@ use anyhow::{Result, anyhow};
 use serde_json::Value;
 use toolwarden::call::{self, Attendance, CwdFacts, DefinitionTrust, Facts, Flavour, Resolution, Route, Workspace};
 use toolwarden::module::{
-    Admission, Candidacy, CwdAnswer, CwdClass, CwdJudgement, CwdWhy, Deferral, Definition, Digest, Effect, Exposure, Fault,
-    Gate, Kind, ModuleInfo, Policy, Question, Step, StepOutcome, Totals,
+    Admission, Candidacy, CwdAnswer, CwdClass, CwdJudgement, CwdWhy, Deferral, Definition, Digest, Effect, Exposure,
+    Fault, Gate, Kind, ModuleInfo, Policy, Question, Step, StepOutcome, Totals,
 };
 use toolwarden_policy as policy;
 
@@ -95,7 +95,8 @@ impl Policy for NativePolicy {
     }
 
     fn should_defer_all(&self, tools: &[Definition], totals: Totals) -> Result<Vec<Deferral>, Fault> {
-        let bridge = if totals.bridge_complete { policy::BridgeState::Complete } else { policy::BridgeState::Incomplete };
+        let bridge =
+            if totals.bridge_complete { policy::BridgeState::Complete } else { policy::BridgeState::Incomplete };
         let totals = policy::Totals {
             bridge,
             candidates: totals.candidates,
@@ -118,8 +119,12 @@ impl Policy for NativePolicy {
 
 /// A question as the native functions take it. `texts` holds what is not a string yet.
 #[must_use]
-pub fn invocation<'q>(question: &Question<'q>, texts: &'q [(String, policy::JsonKind, Cow<'q, str>)]) -> policy::Invocation<'q> {
-    let argument = |(name, kind, text): &'q (String, policy::JsonKind, Cow<'q, str>)| policy::Argument { name, kind: *kind, text };
+pub fn invocation<'q>(
+    question: &Question<'q>,
+    texts: &'q [(String, policy::JsonKind, Cow<'q, str>)],
+) -> policy::Invocation<'q> {
+    let argument =
+        |(name, kind, text): &'q (String, policy::JsonKind, Cow<'q, str>)| policy::Argument { name, kind: *kind, text };
     policy::Invocation {
         tool: tool(question.tool, question.registered),
         arguments: texts.iter().map(argument).collect(),

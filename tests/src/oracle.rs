@@ -4,7 +4,6 @@
 //! is plain recursion. Keep inputs small: some hundreds of nested `workspace:` prefixes is the
 //! limit of what it can be asked in reasonable time and stack.
 
-
 /// Which rules of naming the workspace lives under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flavour {
@@ -62,11 +61,7 @@ fn inside() -> Answer {
 }
 
 /// The whole function.
-pub fn classify(
-    given: Given,
-    workspace: &Workspace,
-    resolved: Option<(&str, &str)>,
-) -> Answer {
+pub fn classify(given: Given, workspace: &Workspace, resolved: Option<(&str, &str)>) -> Answer {
     let by_name = match given {
         // Row 1, absent.
         Given::Absent => nothing_given(workspace),
@@ -244,19 +239,12 @@ fn one_reading(text: &str, workspace: &Workspace) -> Answer {
 
 /// Row 1, both ways to get there.
 fn nothing_given(workspace: &Workspace) -> Answer {
-    if is_absolute(workspace.root, workspace.flavour) {
-        inside()
-    } else {
-        invalid("no-root")
-    }
+    if is_absolute(workspace.root, workspace.flavour) { inside() } else { invalid("no-root") }
 }
 
 /// The skill rules, for what stands after `skill:`.
 fn skill_rules(rest: &str, flavour: Flavour) -> Answer {
-    let segments: Vec<String> = split(rest, flavour)
-        .into_iter()
-        .filter(|segment| !segment.is_empty())
-        .collect();
+    let segments: Vec<String> = split(rest, flavour).into_iter().filter(|segment| !segment.is_empty()).collect();
 
     // No name.
     if segments.is_empty() || trim_blanks(&segments[0]).is_empty() {
@@ -291,9 +279,7 @@ fn skill_rules(rest: &str, flavour: Flavour) -> Answer {
 }
 
 fn row_12_bad_character(names: &[String]) -> bool {
-    names
-        .iter()
-        .any(|name| name.chars().any(|c| c.is_control() || "<>\"|?*".contains(c)))
+    names.iter().any(|name| name.chars().any(|c| c.is_control() || "<>\"|?*".contains(c)))
 }
 
 fn row_13_stream(names: &[String]) -> bool {
@@ -301,10 +287,7 @@ fn row_13_stream(names: &[String]) -> bool {
 }
 
 fn row_14_trailing(names: &[String]) -> bool {
-    names
-        .iter()
-        .filter(|name| *name != ".")
-        .any(|name| name.ends_with('.') || name.ends_with(is_blank))
+    names.iter().filter(|name| *name != ".").any(|name| name.ends_with('.') || name.ends_with(is_blank))
 }
 
 fn row_15_device_name(names: &[String]) -> bool {
@@ -345,8 +328,7 @@ fn starts_as_device(text: &str) -> bool {
 
 fn starts_with_two_separators(text: &str, flavour: Flavour) -> bool {
     let mut chars = text.chars();
-    chars.next().is_some_and(|c| is_separator(c, flavour))
-        && chars.next().is_some_and(|c| is_separator(c, flavour))
+    chars.next().is_some_and(|c| is_separator(c, flavour)) && chars.next().is_some_and(|c| is_separator(c, flavour))
 }
 
 fn starts_with_separator(text: &str, flavour: Flavour) -> bool {
@@ -380,9 +362,7 @@ fn is_separator(c: char, flavour: Flavour) -> bool {
 
 /// All segments, the empty ones too; the first is what stands before the first separator.
 fn split(text: &str, flavour: Flavour) -> Vec<String> {
-    text.split(|c| is_separator(c, flavour))
-        .map(str::to_string)
-        .collect()
+    text.split(|c| is_separator(c, flavour)).map(str::to_string).collect()
 }
 
 /// The segments that count in a comparison, in the form in which they are compared.
@@ -418,11 +398,7 @@ fn segments_below(path: &str, root: &str, flavour: Flavour) -> Option<usize> {
     }
     let path = segments_to_compare(path, flavour);
     let root = segments_to_compare(root, flavour);
-    if path.starts_with(&root) {
-        Some(path.len() - root.len())
-    } else {
-        None
-    }
+    if path.starts_with(&root) { Some(path.len() - root.len()) } else { None }
 }
 
 /// Whether a resolved path is the resolved root or lies below it. A path with `..` in it is not
@@ -437,11 +413,7 @@ fn stays_below(cwd: &str, root: &str, flavour: Flavour) -> bool {
 }
 
 fn is_blank(c: char) -> bool {
-    c.is_whitespace()
-        || c == '\u{FEFF}'
-        || c == '\u{200B}'
-        || c == '\u{180E}'
-        || ('\u{001C}'..='\u{001F}').contains(&c)
+    c.is_whitespace() || c == '\u{FEFF}' || c == '\u{200B}' || c == '\u{180E}' || ('\u{001C}'..='\u{001F}').contains(&c)
 }
 
 fn trim_blanks(text: &str) -> String {

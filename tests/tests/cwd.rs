@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use toolwarden_harness::oracle;
-use toolwarden_policy::{Argument, CwdClass, CwdFacts, CwdJudgement, Flavour, JsonKind, Trail, Workspace, classify_cwd};
+use toolwarden_policy::{
+    Argument, CwdClass, CwdFacts, CwdJudgement, Flavour, JsonKind, Trail, Workspace, classify_cwd,
+};
 
 fn workspace(flavour: Flavour) -> Workspace<'static> {
     let (root, skills) = match flavour {
@@ -76,9 +78,57 @@ fn every_short_text_agrees_with_the_model() {
 /// Pieces that mean something, put together at random: schemes, devices, blanks of all kinds, expansions.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
-        "/", "\\", "..", ".", " ", "\t", "\u{feff}", "\u{200b}", "\u{1c}", "a", "A", "b", "~", "$", "`", "%", "%A%", "_", ":", "::",
-        "workspace:", "WorkSpace:", "skill:", "skill://", "file:", "http:", "C:", "a:", "//", "\\\\", "?\\", ".\\", "\\??\\", "nul",
-        "CON", "com1", "LPT¹", "conin$", "<", "|", "*", "\u{7}", "\u{7f}", "é", "\u{202e}", "日", "/a", "/a/", "a:\\a", "a:\\A\\a\\", "...",
+        "/",
+        "\\",
+        "..",
+        ".",
+        " ",
+        "\t",
+        "\u{feff}",
+        "\u{200b}",
+        "\u{1c}",
+        "a",
+        "A",
+        "b",
+        "~",
+        "$",
+        "`",
+        "%",
+        "%A%",
+        "_",
+        ":",
+        "::",
+        "workspace:",
+        "WorkSpace:",
+        "skill:",
+        "skill://",
+        "file:",
+        "http:",
+        "C:",
+        "a:",
+        "//",
+        "\\\\",
+        "?\\",
+        ".\\",
+        "\\??\\",
+        "nul",
+        "CON",
+        "com1",
+        "LPT¹",
+        "conin$",
+        "<",
+        "|",
+        "*",
+        "\u{7}",
+        "\u{7f}",
+        "é",
+        "\u{202e}",
+        "日",
+        "/a",
+        "/a/",
+        "a:\\a",
+        "a:\\A\\a\\",
+        "...",
     ]);
     prop::collection::vec(piece, 0..9).prop_map(|pieces| pieces.concat())
 }
@@ -102,7 +152,25 @@ proptest! {
 /// P5 for long ones: a million characters of each kind that could make a loop or a stack run away.
 #[test]
 fn a_million_characters_get_a_class() {
-    let units = ["a", "/", "\\", "..", "../", " ", "workspace:", "workspace: ", "skill:", "%", "$", ":", "\u{202e}", "日", "a/", "~", "."];
+    let units = [
+        "a",
+        "/",
+        "\\",
+        "..",
+        "../",
+        " ",
+        "workspace:",
+        "workspace: ",
+        "skill:",
+        "%",
+        "$",
+        ":",
+        "\u{202e}",
+        "日",
+        "a/",
+        "~",
+        ".",
+    ];
     for unit in units {
         let text = unit.repeat(1_000_000 / unit.len());
         for flavour in [Flavour::Posix, Flavour::Windows] {

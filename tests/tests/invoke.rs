@@ -37,7 +37,8 @@ fn state(settings: &str) -> State {
 fn host(settings: &str, approver: Arc<dyn Approver>) -> Host {
     let agent = Arc::new(Agent::new().unwrap());
     let executor = Arc::clone(&agent);
-    let options = InvokerOptions { approval_timeout: Duration::from_secs(60), execution_timeout: Duration::from_secs(60) };
+    let options =
+        InvokerOptions { approval_timeout: Duration::from_secs(60), execution_timeout: Duration::from_secs(60) };
     let invoker = Invoker::new(Arc::new(state(settings)), approver, executor, Arc::new(NoEvents), options);
     Host { agent, invoker: Arc::new(invoker) }
 }
@@ -109,10 +110,28 @@ async fn the_texts_tell_a_persons_no_from_silence_and_from_absence() {
 
 #[tokio::test]
 async fn all_ssh_actions_meet_their_gate() {
-    let gated = ["exec", "send_input", "sftp_write_text", "sftp_mkdir", "sftp_rename", "sftp_delete", "sftp_upload", "sftp_download"];
+    let gated = [
+        "exec",
+        "send_input",
+        "sftp_write_text",
+        "sftp_mkdir",
+        "sftp_rename",
+        "sftp_delete",
+        "sftp_upload",
+        "sftp_download",
+    ];
     let free = [
-        "list_hosts", "list_sessions", "read_session", "sftp_list", "sftp_stat", "sftp_read_text", "sftp_transfer_status",
-        "create_session", "resize_session", "close_session", "sftp_cancel_transfer",
+        "list_hosts",
+        "list_sessions",
+        "read_session",
+        "sftp_list",
+        "sftp_stat",
+        "sftp_read_text",
+        "sftp_transfer_status",
+        "create_session",
+        "resize_session",
+        "close_session",
+        "sftp_cancel_transfer",
     ];
     let host = host(DANGEROUS, Arc::new(Nobody));
     for (actions, expected) in [(&gated[..], "ssh-mutation"), (&free[..], "completed")] {
@@ -266,8 +285,7 @@ async fn a_policy_swapped_while_the_person_thought_decides_anew() {
         }
     };
     let approver = Arc::new(Meanwhile(swap, Scripted::answering([Approval::AllowedOnce])));
-    let invoker =
-        Invoker::new(state, approver, Arc::clone(&agent) as _, Arc::new(NoEvents), InvokerOptions::default());
+    let invoker = Invoker::new(state, approver, Arc::clone(&agent) as _, Arc::new(NoEvents), InvokerOptions::default());
     let wire = br#"{"name":"Delete","arguments":{"path":"x"}}"#;
     let caller = agent.caller(Attendance::Interactive);
     let outcome = invoker.invoke_wire(CallId("c".into()), wire, &caller, &CancellationToken::new()).await;
@@ -322,7 +340,8 @@ async fn parallel_calls_keep_to_themselves() {
         .map(|n| {
             let (invoker, caller) = (Arc::clone(&host.invoker), host.agent.caller(Attendance::Delegated));
             let (cwd, expected) = if n % 2 == 0 { ("src", "completed") } else { ("/etc", "cwd-locked") };
-            let wire = json!({ "name": "Bash", "arguments": { "command": format!("echo {n}"), "cwd": cwd } }).to_string();
+            let wire =
+                json!({ "name": "Bash", "arguments": { "command": format!("echo {n}"), "cwd": cwd } }).to_string();
             tokio::spawn(async move {
                 let cancel = CancellationToken::new();
                 let outcome = invoker.invoke_wire(CallId(n.to_string()), wire.as_bytes(), &caller, &cancel).await;
@@ -368,8 +387,7 @@ async fn events_tell_the_whole_story_in_order() {
     let caller = agent.caller(Attendance::Interactive);
     let outcome = invoker.invoke_wire(CallId("c".into()), wire, &caller, &CancellationToken::new()).await;
     assert_eq!(kind(&outcome), "completed");
-    let told = [
-        "judged Ask 1", "asked", "settled AllowedOnce", "judged Ask 1", "dispatched SSHManager", "finished Completed",
-    ];
+    let told =
+        ["judged Ask 1", "asked", "settled AllowedOnce", "judged Ask 1", "dispatched SSHManager", "finished Completed"];
     assert_eq!(*story.lock().unwrap(), told);
 }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use toolwarden::invoke::{Floors, Judge};
 use toolwarden::module::{Policy, PolicyModule};
 use toolwarden::registry::{Catalogue, Servers};
-use toolwarden_harness::native::NativePolicy;
 use toolwarden_harness::component;
+use toolwarden_harness::native::NativePolicy;
 
 const SERVERS: [&str; 3] = ["alpha", "beta", "alpha__beta"];
 const NAMES: [&str; 4] = ["read", "write_file", "beta__read", "Delete"];
@@ -19,7 +19,8 @@ fn servers() -> Vec<Value> {
         .iter()
         .map(|server| {
             let own = NAMES.iter().filter(|name| !(**name == "beta__read" && *server == "alpha"));
-            let tools: Vec<Value> = own.map(|name| json!({ "name": name, "description": "d", "inputSchema": {} })).collect();
+            let tools: Vec<Value> =
+                own.map(|name| json!({ "name": name, "description": "d", "inputSchema": {} })).collect();
             json!({ "server": server, "tools": tools })
         })
         .collect()
@@ -31,7 +32,17 @@ fn catalogue(lists: &[Value]) -> Catalogue {
 
 fn rule() -> impl Strategy<Value = Value> {
     let tool = prop::sample::select(vec![
-        "Bash", "Delete", "SSHManager", "*", "mcp__*", "mcp__alpha__*", "mcp__alpha__read", "mcp__*__write*", "tool_*", "Re?d", "D*",
+        "Bash",
+        "Delete",
+        "SSHManager",
+        "*",
+        "mcp__*",
+        "mcp__alpha__*",
+        "mcp__alpha__read",
+        "mcp__*__write*",
+        "tool_*",
+        "Re?d",
+        "D*",
     ]);
     let decision = prop::sample::select(vec!["deny", "ask", "allow"]);
     (tool, decision).prop_map(|(tool, decision)| json!({ "tool": tool, "decision": decision }))
@@ -66,8 +77,19 @@ fn call() -> impl Strategy<Value = Value> {
         json!({ "path": "/repo/a" }),
     ]);
     let tool = prop::sample::select(vec![
-        "Bash", "bash", "ManagedProcess", "Delete", "SSHManager", "Read", "Nothing", "tool_search", "mcp__alpha__read",
-        "mcp__alpha__write_file", "mcp__beta__Delete", "mcp__alpha__beta__read", "mcp__alpha__none",
+        "Bash",
+        "bash",
+        "ManagedProcess",
+        "Delete",
+        "SSHManager",
+        "Read",
+        "Nothing",
+        "tool_search",
+        "mcp__alpha__read",
+        "mcp__alpha__write_file",
+        "mcp__beta__Delete",
+        "mcp__alpha__beta__read",
+        "mcp__alpha__none",
     ]);
     let attendance = prop::sample::select(vec!["interactive", "remote", "delegated", "scheduled"]);
     let trust = prop::sample::select(vec!["matching", "definition-drift", "snapshot-unavailable"]);

@@ -25,7 +25,10 @@ fn the_embedded_module_is_made_of_these_sources() {
     let dist = root().join("policy-guest/dist");
     is_fresh(&dist.join("toolwarden-policy.wasm"), "policy-guest");
     is_fresh(&dist.join("toolwarden-policy.core.wasm"), "policy-guest");
-    assert_eq!(component::embedded().unwrap().info().size, std::fs::metadata(dist.join("toolwarden-policy.wasm")).unwrap().len() as usize);
+    assert_eq!(
+        component::embedded().unwrap().info().size,
+        std::fs::metadata(dist.join("toolwarden-policy.wasm")).unwrap().len() as usize
+    );
 }
 
 #[test]

@@ -176,7 +176,7 @@ mod tests {
         bad("NaN", "not-json", "");
         bad(&nested(100_000), "not-json", "");
         let many = format!("[{}0]", "0,".repeat(crate::MAX_VALUES));
-        assert_eq!(parse(many.as_bytes()).unwrap_err().message, "it holds too many values at line 1 column 2000000");
+        assert!(parse(many.as_bytes()).unwrap_err().message.starts_with("it holds too many values"));
         assert_eq!(parse(b"\"\xff\"").map_err(|e| e.code), Err(ErrorCode::NotUtf8));
     }
 

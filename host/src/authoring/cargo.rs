@@ -50,10 +50,13 @@ fn artifact(messages: &[u8], folder: &Path) -> Option<PathBuf> {
     let manifest = folder.join("Cargo.toml").canonicalize().ok()?;
     let lines = messages.split(|&b| b == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
     let ours = lines.filter(|message| {
-        message["reason"] == "compiler-artifact" && message["manifest_path"].as_str().is_some_and(|p| Path::new(p) == manifest)
+        message["reason"] == "compiler-artifact"
+            && message["manifest_path"].as_str().is_some_and(|p| Path::new(p) == manifest)
     });
     let files = ours.flat_map(|message| message["filenames"].as_array().cloned().unwrap_or_default());
-    files.filter_map(|file| file.as_str().map(PathBuf::from)).rfind(|file| file.extension().is_some_and(|e| e == "wasm"))
+    files
+        .filter_map(|file| file.as_str().map(PathBuf::from))
+        .rfind(|file| file.extension().is_some_and(|e| e == "wasm"))
 }
 
 /// Finds the target's library, or lets rustup add it.

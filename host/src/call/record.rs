@@ -222,7 +222,9 @@ impl Call {
         }
         // An ambiguous envelope of a bridged call is answered with a denial. Anything else ambiguous is unreadable.
         let ambiguous = match parsed.fault {
-            Some(fault) if record.get("route") == Some(&Value::from("bridge")) && fault.pointer.starts_with("/arguments/") => {
+            Some(fault)
+                if record.get("route") == Some(&Value::from("bridge")) && fault.pointer.starts_with("/arguments/") =>
+            {
                 Some(fault.message)
             }
             Some(fault) => return Err(fault.into()),
@@ -278,10 +280,10 @@ fn typed<T: serde::de::DeserializeOwned>(
     let value = required(record, field)?;
     match shape {
         Shape::Word if !value.is_string() => {
-            return Err(RecordError::new("wrong-type", format!("`{field}` is not a string")));
+            return Err(RecordError::new("bad-field", format!("`{field}` is not a string, but one of a few words")));
         }
         Shape::Object if !value.is_object() => {
-            return Err(RecordError::new("wrong-type", format!("`{field}` is not an object")));
+            return Err(RecordError::new("bad-field", format!("`{field}` is not an object")));
         }
         Shape::Word | Shape::Object => {}
     }

@@ -9,6 +9,8 @@ pub(crate) fn word<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer:
 }
 
 /// The same for a field that may be left out.
-pub(crate) fn optional_word<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+pub(crate) fn optional_word<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
     word(deserializer).map(Some)
 }

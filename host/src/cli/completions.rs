@@ -10,7 +10,9 @@ use super::output;
 
 /// Arguments of `completions`.
 #[derive(clap::Args)]
-#[command(after_help = "Example:\n  toolwarden completions bash > ~/.local/share/bash-completion/completions/toolwarden")]
+#[command(
+    after_help = "Example:\n  toolwarden completions bash > ~/.local/share/bash-completion/completions/toolwarden"
+)]
 pub(super) struct Arguments {
     /// The shell
     #[arg(value_enum)]

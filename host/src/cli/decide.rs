@@ -58,12 +58,13 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         if reader.buffer().is_empty() {
             out.flush()?;
         }
-        let call = match input::next_line(&mut reader, &mut line).map_err(|e| input::unreadable(&arguments.calls, &e))? {
-            Line::End => break,
-            Line::Text if line.iter().all(u8::is_ascii_whitespace) => continue,
-            Line::Text => Call::from_json(&line),
-            Line::TooLong => Err(RecordError::new("line-too-long", input::too_long())),
-        };
+        let call =
+            match input::next_line(&mut reader, &mut line).map_err(|e| input::unreadable(&arguments.calls, &e))? {
+                Line::End => break,
+                Line::Text if line.iter().all(u8::is_ascii_whitespace) => continue,
+                Line::Text => Call::from_json(&line),
+                Line::TooLong => Err(RecordError::new("line-too-long", input::too_long())),
+            };
         match call {
             Ok(call) => answer(&mut out, &judge, &call, source, human)?,
             Err(error) => {

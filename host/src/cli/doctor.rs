@@ -128,14 +128,17 @@ fn registry_finding(module: &PolicyModule) -> Finding {
 
 fn target_finding() -> Finding {
     let output = Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]).output();
-    let folder = output.ok().filter(|o| o.status.success()).map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned());
+    let folder =
+        output.ok().filter(|o| o.status.success()).map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned());
     let present = folder.as_deref().is_some_and(|f| Path::new(f).is_dir());
     let (health, found, fix) = match (present, folder) {
         (true, _) => (Health::Good, format!("{TARGET} is installed"), String::new()),
         (false, Some(_)) => {
             (Health::Optional, "only to build policy modules".into(), format!("rustup target add {TARGET}"))
         }
-        (false, None) => (Health::Optional, "only to build policy modules; Rust is not installed".into(), String::new()),
+        (false, None) => {
+            (Health::Optional, "only to build policy modules; Rust is not installed".into(), String::new())
+        }
     };
     Finding { what: "wasm target", health, found, fix }
 }

@@ -73,7 +73,8 @@ pub(super) fn spinner(what: &str) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("{spinner} {msg} {pos} ({elapsed})").unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let style = ProgressStyle::with_template("{spinner} {msg} {pos} ({elapsed})")
+        .unwrap_or_else(|_| ProgressStyle::default_spinner());
     let bar = ProgressBar::new_spinner().with_style(style).with_message(what.to_owned());
     bar.enable_steady_tick(Duration::from_secs(1));
     bar

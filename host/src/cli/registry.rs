@@ -87,7 +87,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         }
         let RegistryTotals { tools, tokens, deferred, tokens_saved } = plan.totals;
         writeln!(out, "{table}")?;
-        writeln!(out, "\n{tools} tools, about {tokens} tokens; {deferred} deferred, which saves about {tokens_saved} tokens")?;
+        writeln!(
+            out,
+            "\n{tools} tools, about {tokens} tokens; {deferred} deferred, which saves about {tokens_saved} tokens"
+        )?;
     } else {
         output::json_line(&mut out, &plan)?;
     }

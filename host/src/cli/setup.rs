@@ -91,9 +91,7 @@ pub(super) fn module(settings: &Settings) -> Result<Arc<PolicyModule>, Failure> 
     match PolicyModule::new(Arc::new(component), &settings.policy_json()) {
         Ok(module) => Ok(Arc::new(module)),
         Err(error @ ConfigureError::Rejected(_)) => Err(Failure::new(Exit::Usage, error)),
-        Err(ConfigureError::Fault(fault)) => {
-            Err(Failure::text(Exit::Module, format!("{fault} [{}]", fault.code())))
-        }
+        Err(ConfigureError::Fault(fault)) => Err(Failure::text(Exit::Module, format!("{fault} [{}]", fault.code()))),
     }
 }
 
@@ -122,8 +120,8 @@ pub(super) fn servers(files: &[PathBuf], server: Option<&ServerName>) -> Result<
 
 /// A registry over the built-in tools and these.
 pub(super) fn registry(module: &dyn Policy, servers: Servers, window: u64) -> Result<Arc<Registry>, Failure> {
-    let catalogue = Catalogue::with_servers(servers)
-        .map_err(|e| Failure::text(Exit::BadInput, format!("{e} [{}]", e.code)))?;
+    let catalogue =
+        Catalogue::with_servers(servers).map_err(|e| Failure::text(Exit::BadInput, format!("{e} [{}]", e.code)))?;
     let registry = Registry::build(module, catalogue, window, Generation(1));
     registry.map(Arc::new).map_err(|e| Failure::text(Exit::Module, format!("no registry is published: {e}")))
 }

@@ -69,7 +69,8 @@ pub(super) fn is_contained(cwd: Option<&Value>, workspace: &Workspace, facts: &C
             });
             !facts.paths.is_empty()
                 && facts.paths.iter().all(|path| {
-                    below_any(path, &facts.roots, workspace.flavour) || (in_skill && below_any(path, skills, workspace.flavour))
+                    below_any(path, &facts.roots, workspace.flavour)
+                        || (in_skill && below_any(path, skills, workspace.flavour))
                 })
         }
     }

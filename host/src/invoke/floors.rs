@@ -69,7 +69,10 @@ pub(super) fn uses_cwd(tool: &ToolRef, arguments: &Arguments) -> bool {
 }
 
 /// The arguments that name paths on this machine, as far as the host knows.
-pub(super) fn path_arguments<'c>(tool: &ToolRef, arguments: &'c Arguments) -> impl Iterator<Item = (&'static str, &'c Value)> {
+pub(super) fn path_arguments<'c>(
+    tool: &ToolRef,
+    arguments: &'c Arguments,
+) -> impl Iterator<Item = (&'static str, &'c Value)> {
     let names = if is_local(tool) { registry::path_arguments(&tool.name) } else { &[] };
     names.iter().filter_map(|name| Some((*name, arguments.get(name)?)))
 }

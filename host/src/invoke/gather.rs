@@ -108,7 +108,8 @@ fn resolved(places: &[Place], workspace: &Workspace) -> Option<CwdFacts> {
 
 fn real_paths(tool: &ToolRef, arguments: &Arguments, workspace: &Workspace) -> Vec<PathFact> {
     let fact = |(name, value)| {
-        let places = if workspace.flavour == Flavour::HERE { containment::places(Some(value), workspace) } else { None };
+        let places =
+            if workspace.flavour == Flavour::HERE { containment::places(Some(value), workspace) } else { None };
         let (resolution, path) = match places.as_deref() {
             Some([Place::Relative(path), ..]) => resolution(real(&Path::new(&workspace.root).join(path))),
             Some([Place::Absolute(path), ..]) => resolution(real(Path::new(path))),

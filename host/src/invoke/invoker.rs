@@ -179,7 +179,13 @@ impl Invoker {
         ))
     }
 
-    async fn approval(&self, call: &Call, effective: &Effective, verdict: &Verdict, cancel: &CancellationToken) -> Approval {
+    async fn approval(
+        &self,
+        call: &Call,
+        effective: &Effective,
+        verdict: &Verdict,
+        cancel: &CancellationToken,
+    ) -> Approval {
         let Some(kind) = verdict.kind.clone() else { return Approval::Unavailable };
         let question = Question {
             id: call.id.clone(),

@@ -36,12 +36,7 @@ impl PolicyId {
     /// The policy that this module and registry make.
     #[must_use]
     pub fn new(info: &ModuleInfo, generation: Generation) -> Self {
-        Self {
-            name: info.name.clone(),
-            version: info.version.clone(),
-            digest: info.digest.to_string(),
-            generation,
-        }
+        Self { name: info.name.clone(), version: info.version.clone(), digest: info.digest.to_string(), generation }
     }
 }
 
@@ -85,7 +80,8 @@ impl Verdict {
             (Effect::Gated, _) => (Decision::Deny, unattended(&gate.reason, attendance)),
             (Effect::Refused, _) => (Decision::Deny, gate.reason),
         };
-        let reason = if decision == Decision::Allow && reason.is_empty() { "nothing speaks against it".into() } else { reason };
+        let reason =
+            if decision == Decision::Allow && reason.is_empty() { "nothing speaks against it".into() } else { reason };
         Self { decision, kind: gate.kind, cwd: gate.cwd, reason, detail: gate.detail }
     }
 

@@ -8,12 +8,12 @@ use thiserror::Error;
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{self, Linker};
 
+use super::aot;
 use super::contract::{self, PolicyPre};
 use super::engine::Engine;
 use super::fault::{Fault, causes, root_cause};
 use super::instance::Instance;
 use super::limits::{Guard, Isolation, Limits};
-use super::aot;
 
 /// Bytes of a component at most. One with a script engine inside has 12 to 18 MB.
 const LARGEST: u64 = 64 << 20;
@@ -197,7 +197,12 @@ impl Component {
         Self::checked(engine, &compiled, bytes, limits)
     }
 
-    fn checked(engine: Engine, compiled: &component::Component, bytes: &[u8], limits: Limits) -> Result<Self, LoadError> {
+    fn checked(
+        engine: Engine,
+        compiled: &component::Component,
+        bytes: &[u8],
+        limits: Limits,
+    ) -> Result<Self, LoadError> {
         check_imports(&engine, compiled)?;
         check_exports(&engine, compiled)?;
         let wrong_type = |error: wasmtime::Error| LoadError::WrongType(causes(&error));
@@ -257,7 +262,8 @@ fn check_exports(engine: &Engine, compiled: &component::Component) -> Result<(),
         exports.iter().find(|(name, _)| *name == wanted).map(|(_, item)| item)
     else {
         let names: Vec<String> = exports.iter().map(|(name, _)| format!("`{name}`")).collect();
-        let found = if names.is_empty() { ", nor anything else".into() } else { format!(", only {}", names.join(", ")) };
+        let found =
+            if names.is_empty() { ", nor anything else".into() } else { format!(", only {}", names.join(", ")) };
         return Err(LoadError::MissingInterface { wanted, found });
     };
     let present: Vec<&str> = interface.exports(engine).map(|(name, _)| name).collect();

@@ -15,12 +15,5 @@ pub(crate) const INTERFACE: &str = "toolwarden:policy/decisions";
 /// Version of the contract that this host speaks.
 pub(crate) const VERSION: &str = "0.1.0";
 /// Functions of the interface.
-pub(crate) const FUNCTIONS: [&str; 7] = [
-    "describe",
-    "configure",
-    "admit-tools",
-    "should-defer",
-    "should-defer-all",
-    "is-approval-gated",
-    "classify-cwd",
-];
+pub(crate) const FUNCTIONS: [&str; 7] =
+    ["describe", "configure", "admit-tools", "should-defer", "should-defer-all", "is-approval-gated", "classify-cwd"];

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use wasmtime::{Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
+use super::LoadError;
 use super::fault::root_cause;
 use super::tuning;
-use super::LoadError;
 
 /// Length of one epoch. Shorter ticks would wake the process more often than a deadline in tens of milliseconds needs.
 const TICK: Duration = Duration::from_millis(5);

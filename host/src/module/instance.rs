@@ -2,9 +2,9 @@
 
 use wasmtime::{Store, Trap, UpdateDeadline};
 
+use super::LoadError;
 use super::contract::{Policy, PolicyPre, wit};
 use super::engine::Engine;
-use super::LoadError;
 use super::fault::{Fault, causes};
 use super::limits::{Guard, Limits};
 
@@ -65,10 +65,7 @@ impl Instance {
     }
 
     /// Every call has the whole deadline to itself.
-    fn call<T>(
-        &mut self,
-        ask: impl FnOnce(&wit::Guest, &mut Store<Guard>) -> wasmtime::Result<T>,
-    ) -> Result<T, Fault> {
+    fn call<T>(&mut self, ask: impl FnOnce(&wit::Guest, &mut Store<Guard>) -> wasmtime::Result<T>) -> Result<T, Fault> {
         self.store.data_mut().begin();
         self.store.set_epoch_deadline(self.deadline);
         ask(self.policy.toolwarden_policy_decisions(), &mut self.store)

@@ -1,7 +1,8 @@
 //! What a module is asked, and how that is lowered into the contract's records without a copy.
 
 use crate::call::{
-    Arguments, Attendance, CwdFacts, DefinitionTrust, Facts, Flavour, Origin, PathFact, Resolution, Route, ToolRef, Workspace,
+    Arguments, Attendance, CwdFacts, DefinitionTrust, Facts, Flavour, Origin, PathFact, Resolution, Route, ToolRef,
+    Workspace,
 };
 use serde_json::Value;
 

@@ -60,7 +60,11 @@ pub(super) fn definitions() -> Vec<Value> {
             "Bash",
             "Runs a shell command.",
             &["command"],
-            [("command", text("the command line")), ("cwd", cwd.clone()), ("timeout_ms", whole("time-out in milliseconds"))],
+            [
+                ("command", text("the command line")),
+                ("cwd", cwd.clone()),
+                ("timeout_ms", whole("time-out in milliseconds")),
+            ],
         ),
         tool(
             "ManagedProcess",
@@ -109,8 +113,18 @@ pub(super) fn definitions() -> Vec<Value> {
             [("path", path.clone()), ("old", text("what stands there")), ("new", text("what shall stand there"))],
         ),
         tool("List", "Lists a folder.", &["path"], [("path", path.clone())]),
-        tool("Glob", "Finds files by a pattern.", &["pattern"], [("pattern", text("as src/**/*.rs")), ("path", path.clone())]),
-        tool("Grep", "Finds lines by a regular expression.", &["pattern"], [("pattern", text("the expression")), ("path", path)]),
+        tool(
+            "Glob",
+            "Finds files by a pattern.",
+            &["pattern"],
+            [("pattern", text("as src/**/*.rs")), ("path", path.clone())],
+        ),
+        tool(
+            "Grep",
+            "Finds lines by a regular expression.",
+            &["pattern"],
+            [("pattern", text("the expression")), ("path", path)],
+        ),
     ]
 }
 

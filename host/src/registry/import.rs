@@ -89,7 +89,10 @@ impl Servers {
             Some(_) => return Err(ImportError::new("wrong-type", "`server` is not a string".into())),
         };
         let Some(server) = named.as_ref().or(server) else {
-            return Err(ImportError::new("no-server-name", "the list does not say which server it is of; name it".into()));
+            return Err(ImportError::new(
+                "no-server-name",
+                "the list does not say which server it is of; name it".into(),
+            ));
         };
         let Some(Value::Array(tools)) = list.get_mut("tools").map(Value::take) else {
             return Err(ImportError::new("no-tools", "a tool list is an object with an array `tools`".into()));

@@ -78,7 +78,10 @@ pub struct Registry {
 
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Registry").field("generation", &self.generation).field("totals", &self.totals).finish_non_exhaustive()
+        f.debug_struct("Registry")
+            .field("generation", &self.generation)
+            .field("totals", &self.totals)
+            .finish_non_exhaustive()
     }
 }
 
@@ -346,7 +349,14 @@ mod tests {
 
     #[test]
     fn edits_counts_characters() {
-        let rows = [("", "", 0), ("a", "", 1), ("", "ab", 2), ("bash", "Bash", 0), ("Bsah", "Bash", 2), ("Deletee", "Delete", 1)];
+        let rows = [
+            ("", "", 0),
+            ("a", "", 1),
+            ("", "ab", 2),
+            ("bash", "Bash", 0),
+            ("Bsah", "Bash", 2),
+            ("Deletee", "Delete", 1),
+        ];
         for (a, b, expected) in rows {
             assert_eq!((edits(a, b), edits(b, a)), (expected, expected), "{a:?} {b:?}");
         }

@@ -80,7 +80,7 @@ const PUBLIC_NAME: f32 = 2.0;
 /// What is searched of one tool. Every field may be empty.
 ///
 /// ```
-/// # use toolwarden_search::Entry;
+/// # use toolwarden::registry::Entry;
 /// let entry = Entry { public_name: "mcp__clock__now", server: "clock", name: "now", ..Entry::default() };
 /// ```
 #[derive(Clone, Debug, Default)]

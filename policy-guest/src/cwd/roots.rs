@@ -28,7 +28,8 @@ pub(super) fn reading_is_below(path: Reading, root: &str, flavour: Flavour, deep
         Flavour::Posix => a == b,
         Flavour::Windows => a.eq_ignore_ascii_case(b),
     };
-    names(root).all(|name| path.next().is_some_and(|p| same(p, name))) && (deeper == 0 || path.nth(deeper - 1).is_some())
+    names(root).all(|name| path.next().is_some_and(|p| same(p, name)))
+        && (deeper == 0 || path.nth(deeper - 1).is_some())
 }
 
 /// A path as the flavour itself reads it.

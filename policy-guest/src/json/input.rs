@@ -50,7 +50,10 @@ impl<'v> Fields<'v> {
     }
 
     fn number<T: TryFrom<u64>>(&self, key: &str) -> Result<T, Refused> {
-        self.get(key)?.as_u64().and_then(|n| T::try_from(n).ok()).ok_or_else(|| self.wrong(key, "a whole number in range"))
+        self.get(key)?
+            .as_u64()
+            .and_then(|n| T::try_from(n).ok())
+            .ok_or_else(|| self.wrong(key, "a whole number in range"))
     }
 
     fn word<T>(&self, key: &str, read: fn(&str) -> Option<T>) -> Result<T, Refused> {

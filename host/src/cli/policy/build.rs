@@ -56,7 +56,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     progress.finish_and_clear();
 
     let out = arguments.out.clone().map_or_else(|| default_out(&arguments.folder), Ok)?;
-    write_whole(&out, &module).map_err(|e| Failure::text(Exit::BadInput, format!("cannot write `{}`: {e}", out.display())))?;
+    write_whole(&out, &module)
+        .map_err(|e| Failure::text(Exit::BadInput, format!("cannot write `{}`: {e}", out.display())))?;
     let (digest, size) = (Digest::of(&module), module.len());
     let mut stdout = output::stdout();
     if arguments.output.is_human() {
@@ -69,7 +70,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 }
 
 fn default_out(folder: &Path) -> Result<PathBuf, Failure> {
-    let folder = folder.canonicalize().map_err(|e| Failure::text(Exit::Usage, format!("`{}`: {e}", folder.display())))?;
+    let folder =
+        folder.canonicalize().map_err(|e| Failure::text(Exit::Usage, format!("`{}`: {e}", folder.display())))?;
     let name = folder.file_name().map_or_else(|| "policy".into(), |n| n.to_string_lossy().into_owned());
     Ok(PathBuf::from(name + ".wasm"))
 }

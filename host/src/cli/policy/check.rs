@@ -33,8 +33,11 @@ pub(in crate::cli) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let policy =
-        PolicyArguments { settings: arguments.settings.clone(), profile: arguments.profile, module: arguments.module.clone() };
+    let policy = PolicyArguments {
+        settings: arguments.settings.clone(),
+        profile: arguments.profile,
+        module: arguments.module.clone(),
+    };
     let settings = policy.settings()?;
     let component = match &settings.module_path {
         None => Component::embedded(settings.limits),
