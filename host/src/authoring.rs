@@ -1,6 +1,8 @@
 //! Building a policy module from a crate: plain cargo, then the component around what cargo made.
 
+#[allow(clippy::indexing_slicing, reason = "reading a JSON value by index answers null and never panics")]
 mod cargo;
+#[allow(clippy::indexing_slicing, reason = "reading a JSON value by index answers null and never panics")]
 mod sources;
 
 use std::path::{Path, PathBuf};

@@ -144,6 +144,7 @@ unsafe impl<const N: usize> GlobalAlloc for Arena<N> {
 }
 
 #[cfg(test)]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers of a test")]
 mod tests {
     use super::*;
 
@@ -266,7 +267,9 @@ mod tests {
             }
             blocks.iter().for_each(Block::check);
         }
-        blocks.into_iter().for_each(|b| b.free(&arena));
+        for block in blocks {
+            block.free(&arena);
+        }
         assert_eq!((arena.kept.get(), arena.passing.get(), arena.top.get()), (0, 0, 0));
     }
 }

@@ -76,7 +76,7 @@ fn answer(module: &mut Module, request: &Value) -> Result<(Value, bool), Refused
                 .map(|tool| Ok(deferral(module.should_defer(&input::definition(&tool?)?, &totals))))
                 .collect::<Result<_, _>>()?
         }
-        "is-approval-gated" => gate(module.is_approval_gated(&input::invocation(&input(input::INVOCATION)?)?)),
+        "is-approval-gated" => gate(&module.is_approval_gated(&input::invocation(&input(input::INVOCATION)?)?)),
         "classify-cwd" => {
             let input = input(&["given", "workspace", "facts", "explain"])?;
             let mut trail = Trail::new(input.flag("explain")?);
@@ -86,16 +86,15 @@ fn answer(module: &mut Module, request: &Value) -> Result<(Value, bool), Refused
                 &input::cwd_facts(&input.object("facts", input::CWD_FACTS)?)?,
                 &mut trail,
             );
-            let mut answer = cwd(judged);
-            answer["trail"] = trail.into_steps().iter().map(step).collect();
-            answer
+            let trail: Value = trail.into_steps().iter().map(step).collect();
+            json!({ "class": judged.class.word(), "why": judged.why.word(), "trail": trail })
         }
         other => return Err(Refused(format!("there is no function `{}`", toolwarden_text::clip(other, 60)))),
     };
     Ok((value, false))
 }
 
-fn gate(gate: Gate) -> Value {
+fn gate(gate: &Gate) -> Value {
     json!({
         "effect": gate.effect.word(), "kind": gate.kind, "reason": gate.reason, "detail": gate.detail,
         "cwd": cwd(gate.cwd), "trail": gate.trail.iter().map(step).collect::<Value>(),

@@ -95,8 +95,7 @@ impl ToolExecutor for Agent {
         match tool.public_name.as_str() {
             "Bash" if text(&arguments, "command")? == "sleep forever" => std::future::pending().await,
             "Bash" => Ok(json!({ "stdout": format!("ran {}", text(&arguments, "command")?) })),
-            "ManagedProcess" => Ok(json!({ "done": text(&arguments, "action")? })),
-            "SSHManager" => Ok(json!({ "done": text(&arguments, "action")? })),
+            "ManagedProcess" | "SSHManager" => Ok(json!({ "done": text(&arguments, "action")? })),
             "Delete" => {
                 let path = self.path(&arguments)?;
                 if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }

@@ -61,6 +61,7 @@ fn inside() -> Answer {
 }
 
 /// The whole function.
+#[must_use]
 pub fn classify(given: Given, workspace: &Workspace, resolved: Option<(&str, &str)>) -> Answer {
     let by_name = match given {
         // Row 1, absent.

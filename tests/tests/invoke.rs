@@ -38,7 +38,7 @@ fn host(settings: &str, approver: Arc<dyn Approver>) -> Host {
     let agent = Arc::new(Agent::new().unwrap());
     let executor = Arc::clone(&agent);
     let options =
-        InvokerOptions { approval_timeout: Duration::from_secs(60), execution_timeout: Duration::from_secs(60) };
+        InvokerOptions { approval_timeout: Duration::from_mins(1), execution_timeout: Duration::from_mins(1) };
     let invoker = Invoker::new(Arc::new(state(settings)), approver, executor, Arc::new(NoEvents), options);
     Host { agent, invoker: Arc::new(invoker) }
 }

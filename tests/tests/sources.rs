@@ -26,8 +26,8 @@ fn the_embedded_module_is_made_of_these_sources() {
     is_fresh(&dist.join("toolwarden-policy.wasm"), "policy-guest");
     is_fresh(&dist.join("toolwarden-policy.core.wasm"), "policy-guest");
     assert_eq!(
-        component::embedded().unwrap().info().size,
-        std::fs::metadata(dist.join("toolwarden-policy.wasm")).unwrap().len() as usize
+        component::embedded().unwrap().info().size as u64,
+        std::fs::metadata(dist.join("toolwarden-policy.wasm")).unwrap().len()
     );
 }
 

@@ -21,7 +21,7 @@ fn policies(settings: &Value) -> [Arc<dyn Policy>; 2] {
 }
 
 /// Fails with all mismatches at once.
-fn all_match(mismatches: Vec<String>, rows: usize, least: usize) {
+fn all_match(mismatches: &[String], rows: usize, least: usize) {
     assert!(mismatches.is_empty(), "{} of {rows} rows:\n{}", mismatches.len(), mismatches.join("\n"));
     assert!(rows >= least, "only {rows} rows");
 }
@@ -95,13 +95,13 @@ fn cwd_rows_hold_on_every_face() {
             row
         })
         .collect();
-    all_match(on_all_faces(&rows, vectors::cwd_record), rows.len(), 174);
+    all_match(&on_all_faces(&rows, vectors::cwd_record), rows.len(), 174);
 }
 
 #[test]
 fn gate_rows_hold_on_every_face() {
     let rows = vectors::rows("gate").unwrap();
-    all_match(on_all_faces(&rows, vectors::gate_record), rows.len(), 150);
+    all_match(&on_all_faces(&rows, vectors::gate_record), rows.len(), 150);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn settings_rows_hold_on_every_face() {
             mismatches.push(format!("{} ({}): host and module disagree", row["id"], row["note"]));
         }
     }
-    all_match(mismatches, rows.len(), 40);
+    all_match(&mismatches, rows.len(), 40);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn deferral_rows_hold_on_every_face() {
             }
         }
     }
-    all_match(mismatches, rows.len(), 60);
+    all_match(&mismatches, rows.len(), 60);
 }
 
 /// What the model is shown of a row's tools, found as the registry finds it: the gate first, then the batch.

@@ -205,6 +205,9 @@ pub struct Call {
 /// Characters of a call id or tool name at most. Source: ours; a name that no registry can hold is no name.
 const LONGEST_WORD: usize = 1024;
 
+/// Fields of a record.
+const FIELDS: [&str; 8] = ["id", "tool", "server", "arguments", "route", "attendance", "workspace", "facts"];
+
 impl Call {
     /// Reads one record.
     ///
@@ -216,7 +219,6 @@ impl Call {
         let Value::Object(mut record) = parsed.value else {
             return Err(RecordError::new("not-a-record", "a record is a JSON object"));
         };
-        const FIELDS: [&str; 8] = ["id", "tool", "server", "arguments", "route", "attendance", "workspace", "facts"];
         if let Some(key) = record.keys().find(|key| !FIELDS.contains(&key.as_str())) {
             return Err(RecordError::new("unknown-field", format!("unknown field `{}`", clip(key, 60))));
         }

@@ -1,6 +1,6 @@
 //! Which tool: the pair (server, raw name), and the public name that the model sees.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -95,7 +95,8 @@ pub fn public_name(server: &ServerName, raw: &str) -> String {
     name = name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(LONGEST_NAME - 13).collect();
     name.push('_');
     for byte in digest.iter().take(6) {
-        name.push_str(&format!("{byte:02x}"));
+        // Writing to a String cannot fail.
+        let _ = write!(name, "{byte:02x}");
     }
     name
 }

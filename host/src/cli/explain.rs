@@ -48,7 +48,9 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 
     if arguments.output.json {
         let mut record = serde_json::to_value(verdict.record(&call.id, judge.policy())).unwrap_or_default();
-        record["trail"] = json!(judged.trail);
+        if let Some(record) = record.as_object_mut() {
+            record.insert("trail".into(), json!(judged.trail));
+        }
         output::json_line(&mut out, &record)?;
         out.flush()?;
         return Ok(Exit::Done);

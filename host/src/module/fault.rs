@@ -48,9 +48,9 @@ impl Fault {
             Some(Trap::Interrupt) => Self::DeadlineExceeded,
             Some(Trap::StackOverflow) => Self::StackOverflow,
             Some(Trap::AllocationTooLarge) => Self::OutOfMemory,
-            Some(_) if guard.starved => Self::OutOfMemory,
+            // Whatever follows a refused request for memory is for want of it.
+            _ if guard.starved => Self::OutOfMemory,
             Some(trap) => Self::Trapped(trap.to_string()),
-            None if guard.starved => Self::OutOfMemory,
             None => Self::BadAnswer(root_cause(error)),
         }
     }

@@ -122,7 +122,7 @@ impl PolicyModule {
     pub fn new(component: Arc<Component>, settings: &str) -> Result<Self, ConfigureError> {
         let first = configured(&component, settings)?;
         let idle = if component.is_pooled() { vec![first] } else { Vec::new() };
-        let alive = if component.is_pooled() { 1 } else { 0 };
+        let alive = u32::from(component.is_pooled());
         Ok(Self {
             component,
             settings: settings.into(),

@@ -29,8 +29,8 @@ pub struct ImportError {
 }
 
 impl ImportError {
-    fn new(code: &'static str, message: String) -> Self {
-        Self { code, message: clip(&message, 400).into_owned() }
+    fn new(code: &'static str, message: impl AsRef<str>) -> Self {
+        Self { code, message: clip(message.as_ref(), 400).into_owned() }
     }
 }
 
@@ -66,7 +66,7 @@ impl Servers {
 
     fn add(&mut self, mut list: Value, server: Option<&ServerName>) -> Result<(), ImportError> {
         if !list.is_object() {
-            return Err(ImportError::new("not-a-list", "a tool list is an object with an array `tools`".into()));
+            return Err(ImportError::new("not-a-list", "a tool list is an object with an array `tools`"));
         }
         if let Some(error) = list.get("error") {
             return Err(ImportError::new("server-error", format!("the server answered with an error: {error}")));
@@ -78,7 +78,7 @@ impl Servers {
         if list.get("nextCursor").is_some_and(|cursor| !cursor.is_null()) {
             return Err(ImportError::new(
                 "incomplete-list",
-                "the list has a `nextCursor`: it is one page of several; put all tools into one list".into(),
+                "the list has a `nextCursor`: it is one page of several; put all tools into one list",
             ));
         }
         let named = match list.get("server").or(server_name.as_ref()) {
@@ -86,16 +86,13 @@ impl Servers {
             Some(Value::String(name)) => {
                 Some(ServerName::new(name).map_err(|e| ImportError::new("bad-server-name", e.to_string()))?)
             }
-            Some(_) => return Err(ImportError::new("wrong-type", "`server` is not a string".into())),
+            Some(_) => return Err(ImportError::new("wrong-type", "`server` is not a string")),
         };
         let Some(server) = named.as_ref().or(server) else {
-            return Err(ImportError::new(
-                "no-server-name",
-                "the list does not say which server it is of; name it".into(),
-            ));
+            return Err(ImportError::new("no-server-name", "the list does not say which server it is of; name it"));
         };
         let Some(Value::Array(tools)) = list.get_mut("tools").map(Value::take) else {
-            return Err(ImportError::new("no-tools", "a tool list is an object with an array `tools`".into()));
+            return Err(ImportError::new("no-tools", "a tool list is an object with an array `tools`"));
         };
         if self.tools.len() + tools.len() > MOST_TOOLS {
             return Err(ImportError::new("too-many-tools", format!("there are more than {MOST_TOOLS} tools")));

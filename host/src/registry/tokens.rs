@@ -34,7 +34,7 @@
 pub fn estimate_tokens(compact_json: &str) -> u32 {
     const BLOCK: usize = 16; // a block's eighths fit a u8 (16 * 9 < 256), so the loop vectorizes
     /// The price, in eighths of a token, of byte `c` coming after byte `p`.
-    #[inline(always)]
+    #[inline]
     fn price(p: u8, c: u8) -> u8 {
         let is = |b: u8, first: u8, count: u8| b.wrapping_sub(first) < count;
         let letter = |b: u8| is(b | 0x20, b'a', 26);
@@ -52,16 +52,14 @@ pub fn estimate_tokens(compact_json: &str) -> u32 {
         return 0;
     };
     let mut eighths = u64::from(price(b' ', first));
-    let mut before = bytes[..after.len()].chunks_exact(BLOCK);
+    let mut before = bytes.chunks_exact(BLOCK);
     let mut blocks = after.chunks_exact(BLOCK);
-    for (p, c) in before.by_ref().zip(blocks.by_ref()) {
-        let mut block = 0;
-        for i in 0..BLOCK {
-            block += price(p[i], c[i]);
-        }
-        eighths += u64::from(block);
+    for (previous, block) in before.by_ref().zip(blocks.by_ref()) {
+        let prices = previous.iter().zip(block).map(|(&p, &c)| price(p, c));
+        eighths += u64::from(prices.sum::<u8>());
     }
-    for (&p, &c) in before.remainder().iter().zip(blocks.remainder()) {
+    let done = after.len() - blocks.remainder().len();
+    for (&p, &c) in bytes.iter().skip(done).zip(blocks.remainder()) {
         eighths += u64::from(price(p, c));
     }
     let tokens = eighths.max(bytes.len() as u64).div_ceil(8);
