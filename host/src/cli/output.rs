@@ -1,14 +1,18 @@
 //! Output: tables and colour for a person at a terminal, JSON for everybody else.
 
 use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
+use std::thread;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use comfy_table::{ContentArrangement, Table, presets};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::invoke::Decision;
+
+/// How long a person waits without a sign of life.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// For whom the output is.
 #[derive(Args)]
@@ -67,15 +71,22 @@ pub(super) fn table<const N: usize>(header: [&str; N]) -> Table {
     table
 }
 
-/// A sign of life for what may take longer than a second: a line on standard error that is gone afterwards. None where
-/// standard error is no terminal.
+/// A sign of life for what takes longer than a second: a line on standard error that is gone afterwards. None where standard
+/// error is no terminal.
 pub(super) fn spinner(what: &str) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
+    let style = ProgressStyle::with_template("{spinner} {msg} {pos} ({elapsed})");
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+        .with_message(what.to_owned());
+    if io::stderr().is_terminal() {
+        let late = bar.downgrade();
+        // Detached: it ends by itself after a second, or with the program.
+        thread::spawn(move || {
+            thread::sleep(PATIENCE);
+            let Some(bar) = late.upgrade().filter(|bar| !bar.is_finished()) else { return };
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.enable_steady_tick(PATIENCE / 4);
+        });
     }
-    let style = ProgressStyle::with_template("{spinner} {msg} {pos} ({elapsed})")
-        .unwrap_or_else(|_| ProgressStyle::default_spinner());
-    let bar = ProgressBar::new_spinner().with_style(style).with_message(what.to_owned());
-    bar.enable_steady_tick(Duration::from_secs(1));
     bar
 }
