@@ -15,6 +15,6 @@ pub use bridge::{TOOL_DESCRIBE, TOOL_INVOKE, TOOL_SEARCH};
 pub(crate) use builtin::{path_arguments, uses_cwd};
 pub use catalogue::{Catalogue, Tool};
 pub use import::{ImportError, Servers};
-pub use plan::{BuildError, Generation, Registered, Registry, RegistryTotals};
+pub use plan::{BuildError, Generation, Registered, Registry, RegistryTotals, plan};
 pub use search::{ENTRY_TOKENS, Entry, FIELD_TOKENS, Hit, Index, NAME_BYTES, QUERY_CHARS, QUERY_TOKENS, WORD_CHARS};
 pub use tokens::estimate_tokens;

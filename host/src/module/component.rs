@@ -151,11 +151,23 @@ impl Component {
     ///
     /// [`LoadError::Engine`] where the machine cannot run WebAssembly.
     pub fn embedded(limits: Limits) -> Result<Self, LoadError> {
-        let engine = Engine::new(limits.memory)?;
+        Self::embedded_in(Engine::new(limits.memory)?, limits)
+    }
+
+    fn embedded_in(engine: Engine, limits: Limits) -> Result<Self, LoadError> {
         match aot::load(engine.wasmtime()) {
             Some(compiled) => Self::checked(engine, &compiled, aot::COMPONENT, limits),
             None => Self::compiled(engine, aot::COMPONENT, limits),
         }
+    }
+
+    /// The default module once more, in the engine that this component has.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError`] where this engine cannot run it.
+    pub fn again(&self) -> Result<Self, LoadError> {
+        Self::embedded_in(self.engine.clone(), self.limits)
     }
 
     /// A component from its bytes; compiling it takes tens of milliseconds a 100 KiB.

@@ -243,8 +243,12 @@ impl Registry {
     }
 }
 
-/// What the model is shown of each tool.
-fn plan(module: &dyn Policy, tools: &[Tool], context_window: u64) -> Result<Vec<(Exposure, Kind)>, Fault> {
+/// What the model is shown of each tool, and why. One answer a tool, in order.
+///
+/// # Errors
+///
+/// [`Fault`] where the module gives no answer that counts.
+pub fn plan(module: &dyn Policy, tools: &[Tool], context_window: u64) -> Result<Vec<(Exposure, Kind)>, Fault> {
     let definitions: Vec<Definition> = tools
         .iter()
         .map(|t| Definition { tool: &t.tool, trust: t.trust, tokens: t.tokens, definition: &t.text })
