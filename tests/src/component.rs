@@ -1,5 +1,6 @@
 //! The component, embedded or from bytes, under settings.
 
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::Result;
@@ -10,7 +11,13 @@ use toolwarden::module::{Component, Limits, Policy, PolicyModule};
 use toolwarden::registry::{Catalogue, Generation, Registry};
 use toolwarden::settings::{Format, Settings};
 
-/// The embedded component, loaded once.
+/// A module to be tested in the place of the embedded one: one that was just built, say.
+#[must_use]
+pub fn other_module() -> Option<PathBuf> {
+    std::env::var_os("TOOLWARDEN_TEST_MODULE").map(PathBuf::from)
+}
+
+/// The embedded component, or the one that `TOOLWARDEN_TEST_MODULE` names, loaded once.
 ///
 /// # Errors
 ///
@@ -20,7 +27,10 @@ pub fn embedded() -> Result<Arc<Component>> {
     if let Some(component) = COMPONENT.get() {
         return Ok(Arc::clone(component));
     }
-    let component = Arc::new(Component::embedded(Limits::default())?);
+    let component = Arc::new(match other_module() {
+        None => Component::embedded(Limits::default())?,
+        Some(path) => Component::from_file(&path, Limits::default())?,
+    });
     Ok(Arc::clone(COMPONENT.get_or_init(|| component)))
 }
 

@@ -30,10 +30,14 @@ fn all_match(mismatches: &[String], rows: usize, least: usize) {
 fn by_command_line(groups: BTreeMap<String, Vec<(Value, Value)>>) -> BTreeMap<String, Value> {
     let folder = tempfile::tempdir().unwrap();
     let (settings, tools) = (folder.path().join("settings.json"), folder.path().join("tools.json"));
+    let module = component::other_module();
     let mut verdicts = BTreeMap::new();
     for rows in groups.into_values() {
         std::fs::write(&settings, rows[0].0["settings"].to_string()).unwrap();
         let mut arguments = vec!["decide", "--settings", settings.to_str().unwrap()];
+        if let Some(module) = &module {
+            arguments.extend(["--module", module.to_str().unwrap()]);
+        }
         if let Some(catalogue) = rows[0].0.get("catalogue") {
             std::fs::write(&tools, catalogue.to_string()).unwrap();
             arguments.extend(["--tools", tools.to_str().unwrap()]);
