@@ -22,7 +22,7 @@ struct Pretend;
 #[async_trait]
 impl ToolExecutor for Pretend {
     async fn execute(&self, dispatch: Dispatch) -> Result<Value, ExecutorError> {
-        Ok(json!({ "ran": dispatch.tool.public_name, "with": dispatch.arguments }))
+        Ok(json!({ "ran": dispatch.tool.public_name, "with": *dispatch.arguments }))
     }
 }
 

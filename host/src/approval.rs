@@ -6,6 +6,8 @@
 mod scripted;
 mod terminal;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use serde::Serialize;
 
@@ -23,7 +25,7 @@ pub struct Question {
     /// The tool.
     pub tool: ToolRef,
     /// The arguments in full: byte for byte what would be dispatched.
-    pub arguments: Arguments,
+    pub arguments: Arc<Arguments>,
     /// Who is there.
     pub attendance: Attendance,
     /// Why the person is asked, as a code.

@@ -70,7 +70,7 @@ impl Agent {
     #[must_use]
     pub fn ran(&self) -> Vec<(String, Value)> {
         let dispatched = self.dispatched.lock().unwrap_or_else(PoisonError::into_inner);
-        dispatched.iter().map(|d| (d.tool.public_name.clone(), json!(d.arguments))).collect()
+        dispatched.iter().map(|d| (d.tool.public_name.clone(), json!(*d.arguments))).collect()
     }
 
     /// Calls that are running now.
@@ -115,7 +115,7 @@ impl ToolExecutor for Agent {
                 Ok(json!({ "entries": names }))
             }
             // A tool of a server answers what it was asked.
-            name if name.starts_with("mcp__") => Ok(json!({ "echo": arguments })),
+            name if name.starts_with("mcp__") => Ok(json!({ "echo": *arguments })),
             name => Err(ExecutorError(format!("the agent cannot run `{name}`"))),
         }
     }

@@ -3,10 +3,11 @@
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 use core::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
 use crate::{Error, ErrorCode, Parsed, pointer_token};
@@ -18,49 +19,71 @@ const SHOWN: usize = 200;
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 pub(crate) fn parse(text: &str, most: usize) -> Result<Parsed, serde_json::Error> {
-    let state = RefCell::new(State { path: Vec::new(), fault: None, room: most });
+    let state = State { room: Cell::new(most), depth: Cell::new(0), fault: RefCell::new(None) };
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = Strict { state: &state }.deserialize(&mut deserializer)?;
     deserializer.end()?;
-    Ok(Parsed { value, fault: state.into_inner().fault })
+    let fault = state.fault.into_inner().map(|Fault { code, path, .. }| {
+        let pointer: String = path.iter().rev().map(String::as_str).collect();
+        let shown = toolwarden_text::clip(&pointer, SHOWN);
+        let message = match code {
+            ErrorCode::NumberOutOfRange => {
+                format!("the number at `{shown}` is too large to be kept exactly; send it as a string")
+            }
+            _ => format!("the key at `{shown}` occurs twice in one object"),
+        };
+        Error { code, pointer, message }
+    });
+    Ok(Parsed { value, fault })
 }
 
-/// Where the visitor is, and the first fault that it met.
+/// The first fault. Its path is put together on the way out, the innermost part first, so that a text without any fault
+/// pays nothing for it.
+struct Fault {
+    code: ErrorCode,
+    path: Vec<String>,
+    /// Depth of the container that the next part comes from. Siblings at that depth come too late: the part of the one with
+    /// the fault is taken as it is left.
+    next: usize,
+}
+
 struct State {
-    path: Vec<Token>,
-    fault: Option<Error>,
     /// Values that may still come.
-    room: usize,
-}
-
-enum Token {
-    Key(String),
-    Index(usize),
-}
-
-impl State {
-    fn fault(&mut self, code: ErrorCode, describe: impl FnOnce(&str) -> String) {
-        if self.fault.is_none() {
-            let pointer = self.path.iter().fold(String::new(), |pointer, token| match token {
-                Token::Key(key) => format!("{pointer}/{}", pointer_token(key)),
-                Token::Index(index) => format!("{pointer}/{index}"),
-            });
-            let shown = toolwarden_text::clip(&pointer, SHOWN);
-            self.fault = Some(Error { code, message: describe(&shown), pointer });
-        }
-    }
+    room: Cell<usize>,
+    /// Containers around the value that is being read.
+    depth: Cell<usize>,
+    fault: RefCell<Option<Fault>>,
 }
 
 #[derive(Clone, Copy)]
 struct Strict<'s> {
-    state: &'s RefCell<State>,
+    state: &'s State,
 }
 
 impl Strict<'_> {
-    fn at<T>(self, token: Token, read: impl FnOnce() -> T) -> T {
-        self.state.borrow_mut().path.push(token);
+    /// Notes a fault, if it is the first.
+    fn fault(self, code: ErrorCode) {
+        let mut fault = self.state.fault.borrow_mut();
+        if fault.is_none() {
+            *fault = Some(Fault { code, path: Vec::new(), next: self.state.depth.get() });
+        }
+    }
+
+    /// Adds the part that led to a value, where a fault was found in it.
+    fn leave(self, part: impl FnOnce() -> String) {
+        if let Some(fault) = self.state.fault.borrow_mut().as_mut()
+            && fault.next == self.state.depth.get()
+        {
+            fault.path.push(part());
+            fault.next -= 1;
+        }
+    }
+
+    /// One container deeper.
+    fn inside<T, E>(self, read: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        self.state.depth.set(self.state.depth.get() + 1);
         let value = read();
-        self.state.borrow_mut().path.pop();
+        self.state.depth.set(self.state.depth.get() - 1);
         value
     }
 }
@@ -69,8 +92,8 @@ impl<'de> DeserializeSeed<'de> for Strict<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        let room = self.state.borrow().room.checked_sub(1);
-        self.state.borrow_mut().room = room.ok_or_else(|| D::Error::custom("it holds too many values"))?;
+        let room = self.state.room.get().checked_sub(1);
+        self.state.room.set(room.ok_or_else(|| D::Error::custom("it holds too many values"))?);
         deserializer.deserialize_any(self)
     }
 }
@@ -100,9 +123,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
 
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
         if value.abs() >= EXACT {
-            self.state.borrow_mut().fault(ErrorCode::NumberOutOfRange, |pointer| {
-                format!("the number at `{pointer}` is too large to be kept exactly; send it as a string")
-            });
+            self.fault(ErrorCode::NumberOutOfRange);
         }
         Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
     }
@@ -116,29 +137,35 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = self.at(Token::Index(items.len()), || access.next_element_seed(self))? {
-            items.push(item);
-        }
-        Ok(Value::Array(items))
+        self.inside(|| {
+            let mut items = Vec::new();
+            while let Some(item) = access.next_element_seed(self)? {
+                self.leave(|| format!("/{}", items.len()));
+                items.push(item);
+            }
+            Ok(Value::Array(items))
+        })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
-        let mut map = Map::new();
-        while let Some(key) = access.next_key::<String>()? {
-            if map.contains_key(&key) {
-                self.at(Token::Key(key), || {
-                    self.state.borrow_mut().fault(ErrorCode::DuplicateKey, |pointer| {
-                        format!("the key at `{pointer}` occurs twice in one object")
-                    });
-                    access.next_value_seed(self)
-                })?;
-                continue;
+        self.inside(|| {
+            let mut map = Map::new();
+            while let Some(key) = access.next_key::<String>()? {
+                match map.entry(key) {
+                    Entry::Occupied(known) => {
+                        self.fault(ErrorCode::DuplicateKey);
+                        access.next_value_seed(self)?;
+                        self.leave(|| format!("/{}", pointer_token(known.key())));
+                    }
+                    Entry::Vacant(free) => {
+                        let value = access.next_value_seed(self)?;
+                        self.leave(|| format!("/{}", pointer_token(free.key())));
+                        free.insert(value);
+                    }
+                }
             }
-            let value = self.at(Token::Key(key.clone()), || access.next_value_seed(self))?;
-            map.insert(key, value);
-        }
-        Ok(Value::Object(map))
+            Ok(Value::Object(map))
+        })
     }
 }
 
@@ -166,6 +193,8 @@ mod tests {
         bad(r#"[{"a/b~":{"x":1,"\u0078":2}}]"#, "duplicate-key", "/0/a~1b~0/x");
         bad(r#"{"":1,"":1}"#, "duplicate-key", "/");
         bad("[18446744073709551616]", "number-out-of-range", "/0");
+        bad(r#"{"a":[{"x":1},{"b":[1,{"c":1,"c":2,"d":[0]}],"e":{}},[]],"f":1}"#, "duplicate-key", "/a/1/b/1/c");
+        bad(r#"{"a":{"x":1},"a":{"y":[1,2]},"b":[3]}"#, "duplicate-key", "/a");
         bad("1e300", "number-out-of-range", "");
         bad("1e400", "not-json", "");
         bad(r#""\ud800""#, "not-json", "");

@@ -60,7 +60,7 @@ fn read_lines() -> mpsc::UnboundedReceiver<String> {
 }
 
 fn show(question: &Question) -> io::Result<()> {
-    let arguments = serde_json::to_string_pretty(&question.arguments)?;
+    let arguments = serde_json::to_string_pretty(&*question.arguments)?;
     let mut out = io::stderr().lock();
     writeln!(out, "\nA tool call needs your word.")?;
     writeln!(out, "  tool    {}", visible(&question.tool.public_name))?;

@@ -189,7 +189,7 @@ pub struct Call {
     /// The server, where the caller names one.
     pub server: Option<ServerName>,
     /// The arguments.
-    pub arguments: Arguments,
+    pub arguments: Arc<Arguments>,
     /// How the tool was addressed.
     pub route: Route,
     /// Whether a person can be asked.
@@ -216,23 +216,17 @@ impl Call {
     /// [`RecordError`] that names the field.
     pub fn from_json(text: &[u8]) -> Result<Self, RecordError> {
         let parsed = toolwarden_json::parse_lenient(text)?;
-        let Value::Object(mut record) = parsed.value else {
+        let Value::Object(record) = parsed.value else {
             return Err(RecordError::new("not-a-record", "a record is a JSON object"));
         };
-        if let Some(key) = record.keys().find(|key| !FIELDS.contains(&key.as_str())) {
-            return Err(RecordError::new("unknown-field", format!("unknown field `{}`", clip(key, 60))));
-        }
+        let mut fields = Fields::of(record)?;
         // An ambiguous envelope of a bridged call is answered with a denial. Anything else ambiguous is unreadable.
         let ambiguous = match parsed.fault {
-            Some(fault)
-                if record.get("route") == Some(&Value::from("bridge")) && fault.pointer.starts_with("/arguments/") =>
-            {
-                Some(fault.message)
-            }
+            Some(fault) if fields.is_bridged() && fault.pointer.starts_with("/arguments/") => Some(fault.message),
             Some(fault) => return Err(fault.into()),
             None => None,
         };
-        let server = match record.remove("server") {
+        let server = match fields.take("server") {
             None | Some(Value::Null) => None,
             Some(Value::String(name)) => {
                 Some(ServerName::new(&name).map_err(|e| RecordError::new("bad-server-name", e.to_string()))?)
@@ -240,30 +234,64 @@ impl Call {
             Some(_) => return Err(RecordError::new("wrong-type", "`server` is neither a string nor null")),
         };
         Ok(Self {
-            id: CallId(word(&mut record, "id")?),
-            tool: word(&mut record, "tool")?,
+            id: CallId(fields.word("id")?),
+            tool: fields.word("tool")?,
             server,
-            arguments: record.remove("arguments").map_or_else(|| Ok(Arguments::default()), Arguments::from_value)?,
-            route: typed(&mut record, "route", Shape::Word)?,
-            attendance: typed(&mut record, "attendance", Shape::Word)?,
-            workspace: Arc::new(typed(&mut record, "workspace", Shape::Object)?),
-            facts: if record.contains_key("facts") {
-                typed(&mut record, "facts", Shape::Object)?
-            } else {
-                GivenFacts::default()
+            arguments: match fields.take("arguments") {
+                None => Arc::default(),
+                Some(value) => Arc::new(Arguments::from_value(value)?),
+            },
+            route: typed(&fields.required("route")?, "route", Shape::Word)?,
+            attendance: typed(&fields.required("attendance")?, "attendance", Shape::Word)?,
+            workspace: Arc::new(typed(&fields.required("workspace")?, "workspace", Shape::Object)?),
+            facts: match fields.take("facts") {
+                None => GivenFacts::default(),
+                Some(value) => typed(&value, "facts", Shape::Object)?,
             },
             ambiguous,
         })
     }
 }
 
-fn word(record: &mut Map<String, Value>, field: &'static str) -> Result<String, RecordError> {
-    match required(record, field)? {
-        Value::String(text) if text.chars().nth(LONGEST_WORD).is_none() => Ok(text),
-        Value::String(_) => {
-            Err(RecordError::new("too-long", format!("`{field}` is longer than {LONGEST_WORD} characters")))
+/// The fields of a record, each in its place.
+struct Fields([Option<Value>; FIELDS.len()]);
+
+impl Fields {
+    fn of(record: Map<String, Value>) -> Result<Self, RecordError> {
+        let mut fields = Self(Default::default());
+        for (key, value) in record {
+            let Some(place) = fields.place(&key) else {
+                return Err(RecordError::new("unknown-field", format!("unknown field `{}`", clip(&key, 60))));
+            };
+            *place = Some(value);
         }
-        _ => Err(RecordError::new("wrong-type", format!("`{field}` is not a string"))),
+        Ok(fields)
+    }
+
+    fn place(&mut self, field: &str) -> Option<&mut Option<Value>> {
+        FIELDS.iter().position(|known| *known == field).and_then(|at| self.0.get_mut(at))
+    }
+
+    fn is_bridged(&mut self) -> bool {
+        self.place("route").is_some_and(|route| route.as_ref().and_then(Value::as_str) == Some("bridge"))
+    }
+
+    fn take(&mut self, field: &str) -> Option<Value> {
+        self.place(field)?.take()
+    }
+
+    fn required(&mut self, field: &'static str) -> Result<Value, RecordError> {
+        self.take(field).ok_or_else(|| RecordError::new("missing-field", format!("missing field `{field}`")))
+    }
+
+    fn word(&mut self, field: &'static str) -> Result<String, RecordError> {
+        match self.required(field)? {
+            Value::String(text) if text.len() <= LONGEST_WORD || text.chars().nth(LONGEST_WORD).is_none() => Ok(text),
+            Value::String(_) => {
+                Err(RecordError::new("too-long", format!("`{field}` is longer than {LONGEST_WORD} characters")))
+            }
+            _ => Err(RecordError::new("wrong-type", format!("`{field}` is not a string"))),
+        }
     }
 }
 
@@ -274,12 +302,7 @@ enum Shape {
     Object,
 }
 
-fn typed<T: serde::de::DeserializeOwned>(
-    record: &mut Map<String, Value>,
-    field: &'static str,
-    shape: Shape,
-) -> Result<T, RecordError> {
-    let value = required(record, field)?;
+fn typed<T: serde::de::DeserializeOwned>(value: &Value, field: &'static str, shape: Shape) -> Result<T, RecordError> {
     match shape {
         Shape::Word if !value.is_string() => {
             return Err(RecordError::new("bad-field", format!("`{field}` is not a string, but one of a few words")));
@@ -289,13 +312,11 @@ fn typed<T: serde::de::DeserializeOwned>(
         }
         Shape::Word | Shape::Object => {}
     }
-    serde_path_to_error::deserialize(value).map_err(|error| {
+    // Keeping track of the place costs more than the reading, so it is looked for only where something is wrong.
+    T::deserialize(value).or_else(|_| serde_path_to_error::deserialize(value)).map_err(|error| {
         let path = error.path().to_string();
         let place = if path == "." { field.into() } else { format!("{field}.{path}") };
-        RecordError::new("bad-field", format!("`{}`: {}", clip(&place, 100), clip(&error.inner().to_string(), 280)))
+        let (place, problem) = (clip(&place, 100), error.inner().to_string());
+        RecordError::new("bad-field", format!("`{place}`: {}", clip(&problem, 280)))
     })
-}
-
-fn required(record: &mut Map<String, Value>, field: &'static str) -> Result<Value, RecordError> {
-    record.remove(field).ok_or_else(|| RecordError::new("missing-field", format!("missing field `{field}`")))
 }

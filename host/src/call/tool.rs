@@ -83,7 +83,7 @@ const LONGEST_NAME: usize = 64;
 ///
 /// let server = ServerName::new("github").unwrap();
 /// assert_eq!(public_name(&server, "create_issue"), "mcp__github__create_issue");
-/// assert_eq!(public_name(&server, "créer"), "mcp__github__cr_er_2e3f8ca21d6b");
+/// assert_eq!(public_name(&server, "créer"), "mcp__github__cr_er_b1740eacb604");
 /// ```
 #[must_use]
 pub fn public_name(server: &ServerName, raw: &str) -> String {

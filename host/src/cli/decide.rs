@@ -79,11 +79,11 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     Ok(exit)
 }
 
-fn answer(mut out: &mut dyn Write, judge: &Judge, call: &Call, source: FactSource, human: bool) -> Result<(), Failure> {
+fn answer(out: &mut dyn Write, judge: &Judge, call: &Call, source: FactSource, human: bool) -> Result<(), Failure> {
     let judged = judge.judge(call, source, false);
     let verdict = judged.verdict;
     if !human {
-        output::json_line(&mut out, &verdict.record(&call.id, judge.policy()))?;
+        output::json_line(out, &verdict.record(&call.id, judge.policy()))?;
         return Ok(());
     }
     let style = output::style(verdict.decision);
@@ -100,12 +100,12 @@ fn answer(mut out: &mut dyn Write, judge: &Judge, call: &Call, source: FactSourc
     Ok(())
 }
 
-fn refuse(mut out: &mut dyn Write, line: u64, error: &RecordError, human: bool) -> Result<(), Failure> {
+fn refuse(out: &mut dyn Write, line: u64, error: &RecordError, human: bool) -> Result<(), Failure> {
     if human {
         writeln!(out, "error  line {line}: {} [{}]", visible(&error.message), error.code)?;
     } else {
         let record = json!({ "line": line, "error": { "code": error.code, "message": error.message } });
-        output::json_line(&mut out, &record)?;
+        output::json_line(out, &record)?;
     }
     Ok(())
 }

@@ -40,9 +40,11 @@ pub(super) fn human_stdout() -> BufWriter<anstream::AutoStream<StdoutLock<'stati
 }
 
 /// Writes one record as a line of JSON.
-pub(super) fn json_line(out: &mut impl Write, record: &impl serde::Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, record)?;
-    out.write_all(b"\n")
+pub(super) fn json_line(out: &mut dyn Write, record: &impl serde::Serialize) -> io::Result<()> {
+    let mut line = Vec::with_capacity(1024);
+    serde_json::to_writer(&mut line, record)?;
+    line.push(b'\n');
+    out.write_all(&line)
 }
 
 /// The colour of a decision.

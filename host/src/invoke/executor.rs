@@ -1,5 +1,7 @@
 //! Whoever runs a tool in the end.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use serde_json::Value;
 use thiserror::Error;
@@ -14,7 +16,7 @@ pub struct Dispatch {
     /// The tool.
     pub tool: ToolRef,
     /// Its arguments.
-    pub arguments: Arguments,
+    pub arguments: Arc<Arguments>,
 }
 
 /// Why a tool gave no result.

@@ -289,7 +289,10 @@ fn from_wire(id: CallId, wire: &[u8], caller: &Caller) -> Result<Call, RecordErr
         id,
         tool,
         server: None,
-        arguments: record.remove("arguments").map_or_else(|| Ok(Arguments::default()), Arguments::from_value)?,
+        arguments: match record.remove("arguments") {
+            None => Arc::default(),
+            Some(value) => Arc::new(Arguments::from_value(value)?),
+        },
         route: if is_bridge { Route::Bridge } else { Route::Direct },
         attendance: caller.attendance,
         workspace: Arc::clone(&caller.workspace),

@@ -18,7 +18,7 @@ pub struct Effective {
     /// Whether the registry holds it.
     pub registered: bool,
     /// Its own arguments.
-    pub arguments: Arguments,
+    pub arguments: Arc<Arguments>,
     /// How it was addressed.
     pub route: Route,
 }
@@ -117,7 +117,7 @@ impl Judge {
         if registered.is_none() && self.registry.near_miss(&tool.public_name).is_some() {
             return Err(unknown(&tool.public_name, self.registry.nearest(&tool.public_name)));
         }
-        let arguments = call.arguments.clone();
+        let arguments = Arc::clone(&call.arguments);
         Ok((Effective { tool, registered: registered.is_some(), arguments, route: Route::Direct }, registered))
     }
 
@@ -148,7 +148,7 @@ impl Judge {
                 let effective = Effective {
                     tool: found.tool.tool.clone(),
                     registered: true,
-                    arguments: envelope.arguments,
+                    arguments: Arc::new(envelope.arguments),
                     route: Route::Bridge,
                 };
                 Ok((effective, Some(found)))

@@ -104,6 +104,8 @@ pub struct PolicyModule {
 struct Instances {
     idle: Vec<Instance>,
     alive: u32,
+    /// Threads that wait for one. Waking nobody would still be a system call.
+    waiting: u32,
 }
 
 impl fmt::Debug for PolicyModule {
@@ -126,7 +128,7 @@ impl PolicyModule {
         Ok(Self {
             component,
             settings: settings.into(),
-            instances: Mutex::new(Instances { idle, alive }),
+            instances: Mutex::new(Instances { idle, alive, waiting: 0 }),
             freed: Condvar::new(),
         })
     }
@@ -170,7 +172,9 @@ impl PolicyModule {
                     Err(fault) => return Err(fault),
                 }
             }
+            instances.waiting += 1;
             instances = self.freed.wait(instances).unwrap_or_else(PoisonError::into_inner);
+            instances.waiting -= 1;
         }
     }
 
@@ -275,8 +279,11 @@ impl Drop for Lease<'_> {
             Some(instance) => instances.idle.push(instance),
             None => instances.alive -= 1,
         }
+        let somebody_waits = instances.waiting > 0;
         drop(instances);
-        self.module.freed.notify_one();
+        if somebody_waits {
+            self.module.freed.notify_one();
+        }
     }
 }
 
