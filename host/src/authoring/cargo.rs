@@ -32,10 +32,10 @@ pub(super) fn build(folder: &Path, face: Face, features: &[String]) -> Result<Pa
     artifact(&output.stdout, folder).ok_or(AuthoringError::NoArtifact)
 }
 
-/// What `cargo metadata` says about the crate in a folder.
+/// What `cargo metadata` says about the workspace of the crate in a folder. Without dependencies, so that nothing is fetched.
 pub(super) fn metadata(folder: &Path) -> Result<Value, AuthoringError> {
     let output = command("cargo", folder)
-        .args(["metadata", "--format-version", "1", "--filter-platform", TARGET])
+        .args(["metadata", "--format-version", "1", "--no-deps"])
         .stderr(Stdio::inherit())
         .output()
         .map_err(|e| no_program("cargo", &e))?;

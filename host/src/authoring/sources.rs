@@ -63,30 +63,22 @@ pub(super) fn with_digest(mut module: Vec<u8>, digest: &str) -> Vec<u8> {
 
 /// Folders of the crate and of all crates that it needs and that are not from a registry.
 fn local_packages(folder: &Path) -> Result<Vec<PathBuf>, AuthoringError> {
-    let metadata = cargo::metadata(folder)?;
-    let manifest = folder.join("Cargo.toml");
-    let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let nodes = metadata["resolve"]["nodes"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let own = packages.iter().find(|p| p["manifest_path"].as_str().is_some_and(|m| Path::new(m) == manifest));
-    let mut wanted: Vec<&str> = own.iter().filter_map(|p| p["id"].as_str()).collect();
+    let mut wanted = vec![folder.to_owned()];
     let mut folders = Vec::new();
-    let mut seen = Vec::new();
-    while let Some(id) = wanted.pop() {
-        let Some(package) = packages.iter().find(|p| p["id"] == id && p["source"].is_null()) else { continue };
-        if seen.contains(&id) {
+    while let Some(folder) = wanted.pop() {
+        if folders.contains(&folder) {
             continue;
         }
-        seen.push(id);
-        folders.extend(package["manifest_path"].as_str().and_then(|m| Path::new(m).parent()).map(Path::to_owned));
-        let dependencies = nodes.iter().filter(|n| n["id"] == id).filter_map(|n| n["deps"].as_array()).flatten();
-        wanted.extend(dependencies.filter(|d| is_built_in(d)).filter_map(|d| d["pkg"].as_str()));
+        let metadata = cargo::metadata(&folder)?;
+        let manifest = folder.join("Cargo.toml");
+        let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let own = packages.iter().find(|p| p["manifest_path"].as_str().is_some_and(|m| Path::new(m) == manifest));
+        let dependencies = own.and_then(|package| package["dependencies"].as_array());
+        let needed = dependencies.into_iter().flatten().filter(|d| d["kind"] != "dev");
+        wanted.extend(needed.filter_map(|d| d["path"].as_str().map(PathBuf::from)));
+        folders.push(folder);
     }
     Ok(folders)
-}
-
-/// Whether a dependency is more than one of tests.
-fn is_built_in(dependency: &serde_json::Value) -> bool {
-    dependency["dep_kinds"].as_array().is_some_and(|kinds| kinds.iter().any(|k| k["kind"] != "dev"))
 }
 
 fn collect(path: &Path, name: &str, files: &mut BTreeMap<String, PathBuf>) -> Result<(), AuthoringError> {
