@@ -64,7 +64,8 @@ impl Ways {
         let cwd = (question.call_arguments.get("cwd"), question.workspace, &question.facts.cwd);
         let place = self.native.classify_cwd(cwd.0, cwd.1, cwd.2, false)?;
         ensure!(answer.cwd == Some(place.judgement), "the gate and the class of the cwd differ");
-        ensure!(native_cwd(subject) == policy::CwdJudgement::INSIDE, "the native class is not `inside`");
+        let inside = Some(policy::CwdJudgement::INSIDE);
+        ensure!(native_cwd(&native::invocation(&question, &texts)) == inside, "the native class is not `inside`");
         for module in [&self.warm, &self.fresh] {
             ensure!(module.is_approval_gated(&question)? == answer, "module and native functions gate differently");
             ensure!(module.classify_cwd(cwd.0, cwd.1, cwd.2, false)? == place, "they class the cwd differently");
@@ -115,12 +116,14 @@ fn gate(subject: &Subject, ways: &Ways, machine: &Machine, plan: Plan) -> Result
 fn classify(subject: &Subject, ways: &Ways, plan: Plan) -> Result<Row> {
     let question = subject.question();
     let cwd = question.call_arguments.get("cwd");
+    let texts = native::texts(&question);
+    let invocation = native::invocation(&question, &texts);
     let ask = |policy: &dyn Policy| {
         policy.classify_cwd(black_box(cwd), question.workspace, &question.facts.cwd, false).context("no answer")
     };
     let [native, warm, fresh] = turns(
         [
-            Measurement::call(|| Ok(native_cwd(black_box(subject)))),
+            Measurement::call(|| native_cwd(black_box(&invocation)).context("no cwd")),
             Measurement::call(|| ask(&*ways.warm)),
             Measurement::call(|| ask(&*ways.fresh)),
         ],
@@ -139,32 +142,10 @@ fn classify(subject: &Subject, ways: &Ways, plan: Plan) -> Result<Row> {
     })
 }
 
-/// The native class of the cwd, its records lent anew for each call.
-fn native_cwd(subject: &Subject) -> policy::CwdJudgement {
-    let workspace = &subject.call.workspace;
-    let facts = &subject.facts().cwd;
-    let text = subject.question().call_arguments.get("cwd").and_then(|cwd| cwd.as_str()).unwrap_or_default();
-    policy::classify_cwd(
-        policy::Argument { name: "cwd", kind: policy::JsonKind::Text, text },
-        &policy::Workspace {
-            flavour: policy::Flavour::Posix,
-            root: &workspace.root,
-            extra_roots: borrowed(&workspace.extra_roots),
-            skills_roots: borrowed(&workspace.skills),
-            home: &workspace.home,
-        },
-        &policy::CwdFacts {
-            resolution: policy::Resolution::Resolved,
-            paths: borrowed(&facts.paths),
-            roots: borrowed(&facts.roots),
-            skills_roots: borrowed(&facts.skills_roots),
-        },
-        &mut policy::Trail::off(),
-    )
-}
-
-fn borrowed(strings: &[String]) -> Vec<&str> {
-    strings.iter().map(String::as_str).collect()
+/// The native class of the cwd of a call.
+fn native_cwd(call: &policy::Invocation) -> Option<policy::CwdJudgement> {
+    let cwd = call.arguments.iter().find(|argument| argument.name == "cwd")?;
+    Some(policy::classify_cwd(*cwd, &call.workspace, &call.facts.cwd, &mut policy::Trail::off()))
 }
 
 fn line(subject: &Subject, ways: &Ways, plan: Plan) -> Result<Row> {

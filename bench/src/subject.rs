@@ -69,11 +69,6 @@ impl Subject {
         &self.settings
     }
 
-    /// The facts that the call is judged by.
-    pub const fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
     /// What a policy is asked about the call.
     pub fn question(&self) -> Question<'_> {
         Question {

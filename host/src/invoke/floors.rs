@@ -37,7 +37,10 @@ impl Floors {
         if verdict.decision == Decision::Deny {
             return verdict;
         }
-        self.lowest(ground).map_or(verdict.clone(), |denial| Verdict { cwd: verdict.cwd, ..denial })
+        match self.lowest(ground) {
+            None => verdict,
+            Some(denial) => Verdict { cwd: verdict.cwd, ..denial },
+        }
     }
 
     fn lowest(self, ground: &Ground) -> Option<Verdict> {

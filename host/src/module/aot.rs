@@ -7,6 +7,9 @@ use wasmtime::component::Component;
 /// The embedded component, as it stands in the repository.
 pub(crate) static COMPONENT: &[u8] = include_bytes!("../../../policy-guest/dist/toolwarden-policy.wasm");
 
+/// SHA-256 of the embedded component, taken by the build script.
+pub(crate) static DIGEST: &[u8; 32] = include_bytes!(concat!(env!("OUT_DIR"), "/policy.sha256"));
+
 static COMPILED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/policy.cwasm"));
 
 /// Loads the compiled form. None where this engine would compile otherwise, as on a processor that lacks what the code

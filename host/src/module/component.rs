@@ -130,6 +130,13 @@ pub struct ModuleInfo {
     pub size: usize,
 }
 
+/// What a compiled component was made of.
+#[derive(Clone, Copy)]
+struct Source {
+    digest: Digest,
+    size: usize,
+}
+
 /// A compiled component that imports nothing, exports the contract and is built for its version.
 pub struct Component {
     pub(super) engine: Engine,
@@ -156,7 +163,10 @@ impl Component {
 
     fn embedded_in(engine: Engine, limits: Limits) -> Result<Self, LoadError> {
         match aot::load(engine.wasmtime()) {
-            Some(compiled) => Self::checked(engine, &compiled, aot::COMPONENT, limits),
+            Some(compiled) => {
+                let source = Source { digest: Digest(*aot::DIGEST), size: aot::COMPONENT.len() };
+                Self::checked(engine, &compiled, source, limits)
+            }
             None => Self::compiled(engine, aot::COMPONENT, limits),
         }
     }
@@ -206,13 +216,14 @@ impl Component {
         check_kind(bytes)?;
         let compiled = component::Component::from_binary(engine.wasmtime(), bytes)
             .map_err(|error| LoadError::NotAComponent(root_cause(&error)))?;
-        Self::checked(engine, &compiled, bytes, limits)
+        let source = Source { digest: Digest::of(bytes), size: bytes.len() };
+        Self::checked(engine, &compiled, source, limits)
     }
 
     fn checked(
         engine: Engine,
         compiled: &component::Component,
-        bytes: &[u8],
+        source: Source,
         limits: Limits,
     ) -> Result<Self, LoadError> {
         check_imports(&engine, compiled)?;
@@ -234,8 +245,8 @@ impl Component {
             version: short(&said.version),
             summary: short(&said.summary),
             settings_schema: said.settings_schema,
-            digest: Digest::of(bytes),
-            size: bytes.len(),
+            digest: source.digest,
+            size: source.size,
         };
         Ok(Self { engine, pre, limits, info })
     }

@@ -16,6 +16,7 @@ pub(crate) fn config() -> wasmtime::Config {
         .max_wasm_stack(256 * 1024)
         // Traps are told by their code; nobody reads a stack of addresses.
         .wasm_backtrace_max_frames(None)
+        .generate_address_map(false)
         .cranelift_opt_level(wasmtime::OptLevel::Speed)
         .wasm_component_model(true)
         .wasm_memory64(false)
