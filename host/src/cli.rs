@@ -3,6 +3,7 @@
 mod completions;
 mod decide;
 mod doctor;
+mod events;
 mod exit;
 mod explain;
 mod input;

@@ -39,6 +39,9 @@
 //! | [`registry`] | which tools there are, and what the model is shown of them |
 //! | [`invoke`] | `tool_invoke`: facts, verdict, floors, approval, dispatch |
 //! | [`approval`] | a person's word |
+//! | [`lifecycle`] | a module in service: gate, swap, watch, trial, rollback |
+//! | [`vectors`] | rows that say what a policy must answer |
+//! | [`signature`] | detached signatures of modules |
 //! | [`settings`] | `toolwarden.toml` |
 //! | [`authoring`] | building a policy module from a crate |
 //! | [`cli`] | the command line, a thin shell over all of it |
@@ -50,6 +53,9 @@ pub mod authoring;
 pub mod call;
 pub mod cli;
 pub mod invoke;
+pub mod lifecycle;
 pub mod module;
 pub mod registry;
 pub mod settings;
+pub mod signature;
+pub mod vectors;

@@ -3,6 +3,7 @@
 //! [`Component`] is a module that fits the contract; [`PolicyModule`] is one that took settings and can be asked. Both are
 //! immutable. Whatever a module does wrong while it is asked comes back as a [`Fault`], which the caller turns into a denial.
 
+mod anatomy;
 mod answer;
 mod aot;
 mod component;
@@ -15,6 +16,7 @@ mod policy;
 mod question;
 mod tuning;
 
+pub use anatomy::Anatomy;
 pub use answer::{
     Admission, Candidacy, CwdAnswer, CwdClass, CwdJudgement, CwdWhy, Deferral, Effect, Exposure, Gate, Kind, Step,
     StepOutcome,

@@ -4,6 +4,7 @@
 //! its own sections, and of the policy's those that its floors need; the policy module reads the policy's in full.
 
 mod file;
+mod release;
 
 use std::fmt::Display;
 use std::io::Read as _;
@@ -20,6 +21,7 @@ use toolwarden_text::clip;
 use file::{CwdPolicy, File, IsolationWord, McpMode, misshapen};
 
 pub use file::{Probe, Transport};
+pub use release::{Provenance, ReleaseSettings, TrialSettings};
 
 /// Bytes of a settings file at most.
 const LARGEST: u64 = 4 << 20;
@@ -52,6 +54,8 @@ pub struct Settings {
     pub limits: Limits,
     /// The policy module's file; none for the default module. Source: `module.path`.
     pub module_path: Option<PathBuf>,
+    /// What a policy module must bring before it is put in force.
+    pub release: ReleaseSettings,
     /// How long a person has to answer. Default: 5 minutes. Source: `approval.timeoutMs`.
     pub approval_timeout: Duration,
     /// Probes of MCP servers. Source: `mcpSecurity.probe`.
@@ -145,6 +149,7 @@ impl Settings {
 
     fn from_file(file: File, folder: &Path) -> Self {
         let module = file.module;
+        let release = ReleaseSettings::from_file(&module, folder);
         let defaults = Limits::default();
         let isolation = match module.isolation {
             IsolationWord::Pooled => Isolation::Pooled,
@@ -174,7 +179,8 @@ impl Settings {
                 isolation,
                 ..defaults
             },
-            module_path: module.path.map(|path| folder.join(path)),
+            module_path: module.path.as_ref().map(|path| folder.join(path)),
+            release,
             approval_timeout: file.approval.timeout_ms.map_or(Duration::from_mins(5), |ms| Duration::from_millis(ms.0)),
             probes: file.mcp_security.probe,
             probe_fail_open: file.mcp_security.probe_fail_open,
@@ -198,6 +204,30 @@ impl Settings {
         if let Value::Object(system) = system {
             system.insert(key.into(), value.into());
         }
+    }
+
+    /// How many `[[rules]]` there are.
+    #[must_use]
+    pub fn rules(&self) -> usize {
+        self.policy.get("rules").and_then(Value::as_array).map_or(0, Vec::len)
+    }
+
+    /// One of the `[[rules]]`; nothing where there are not so many.
+    #[must_use]
+    pub fn rule(&self, index: usize) -> Option<&Value> {
+        self.policy.get("rules")?.as_array()?.get(index)
+    }
+
+    /// The same settings without one of the `[[rules]]`.
+    #[must_use]
+    pub fn without_rule(&self, index: usize) -> Self {
+        let mut settings = self.clone();
+        if let Some(Value::Array(rules)) = settings.policy.get_mut("rules")
+            && index < rules.len()
+        {
+            rules.remove(index);
+        }
+        settings
     }
 
     /// The policy's sections as JSON text: what a module's `configure` is given.

@@ -2,6 +2,7 @@
 
 use std::io::{BufReader, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::json;
 
@@ -10,12 +11,14 @@ use super::input::{self, Line};
 use super::output::{self, OutputArguments};
 use super::setup::{self, PolicyArguments, ToolArguments};
 use crate::call::{Call, RecordError};
-use crate::invoke::{FactSource, Judge};
+use crate::invoke::{FactSource, Judge, State};
+use crate::lifecycle::{Reloader, Watch, WatchOptions};
 use toolwarden_text::visible;
 
 const EXAMPLES: &str = r#"Examples:
   toolwarden decide --profile dangerous calls.jsonl
   toolwarden decide --settings toolwarden.toml --tools github.json < calls.jsonl
+  toolwarden decide --settings toolwarden.toml --watch     a service: calls in, verdicts out, policy reloaded meanwhile
 
 A call is a line of JSON:
   {"id":"c1","tool":"Bash","arguments":{"command":"ls","cwd":"/etc"},"route":"direct","attendance":"interactive",
@@ -33,6 +36,9 @@ pub(super) struct Arguments {
     /// Follow links on this machine; without it only what the records say counts, and no file system is touched
     #[arg(long)]
     resolve: bool,
+    /// Take another module and other settings when their files change, or on SIGHUP; what happens is told on standard error
+    #[arg(long)]
+    watch: bool,
     #[command(flatten)]
     policy: PolicyArguments,
     #[command(flatten)]
@@ -43,7 +49,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     arguments.tools.refuse_stdin()?;
-    let judge = setup::judge(&arguments.policy, &arguments.tools)?;
+    let policy = InForce::new(arguments)?;
     let source = if arguments.resolve { FactSource::ThisMachine } else { FactSource::Record };
     let human = arguments.output.is_human();
     let mut reader = BufReader::with_capacity(64 << 10, input::open(&arguments.calls)?);
@@ -66,7 +72,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
                 Line::TooLong => Err(RecordError::new("line-too-long", input::too_long())),
             };
         match call {
-            Ok(call) => answer(&mut out, &judge, &call, source, human)?,
+            Ok(call) => answer(&mut out, &policy.judge(), &call, source, human)?,
             Err(error) => {
                 exit = Exit::BadInput;
                 refuse(&mut out, number, &error, human)?;
@@ -77,6 +83,31 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     progress.finish_and_clear();
     out.flush()?;
     Ok(exit)
+}
+
+/// What judges: always the same, or whatever is in force when a call comes.
+enum InForce {
+    Fixed(Arc<Judge>),
+    Watched { state: Arc<State>, _watch: Watch, _reloader: Arc<Reloader> },
+}
+
+impl InForce {
+    fn new(arguments: &Arguments) -> Result<Self, Failure> {
+        if !arguments.watch {
+            return Ok(Self::Fixed(Arc::new(setup::judge(&arguments.policy, &arguments.tools)?)));
+        }
+        let reloader = setup::reloader(&arguments.policy, &arguments.tools)?;
+        let watch = Watch::start(&reloader, WatchOptions::default())
+            .map_err(|e| Failure::text(Exit::Usage, format!("the files cannot be watched: {e}")))?;
+        Ok(Self::Watched { state: Arc::clone(reloader.state()), _watch: watch, _reloader: reloader })
+    }
+
+    fn judge(&self) -> Arc<Judge> {
+        match self {
+            Self::Fixed(judge) => Arc::clone(judge),
+            Self::Watched { state, .. } => state.current(),
+        }
+    }
 }
 
 fn answer(out: &mut dyn Write, judge: &Judge, call: &Call, source: FactSource, human: bool) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! Output: tables and colour for a person at a terminal, JSON for everybody else.
 
 use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -91,4 +92,27 @@ pub(super) fn spinner(what: &str) -> ProgressBar {
         });
     }
     bar
+}
+
+/// Writes beside the file and renames, so that whoever loads it meanwhile gets the old one or the new one, whole.
+pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    readable_by_all(file.as_file())?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// A temporary file is its owner's alone; neither a module nor a signature is secret.
+#[cfg(unix)]
+fn readable_by_all(file: &std::fs::File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn readable_by_all(_file: &std::fs::File) -> io::Result<()> {
+    Ok(())
 }

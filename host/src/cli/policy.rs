@@ -1,7 +1,14 @@
 //! `toolwarden policy`: a module author's bench.
 
+mod bench;
 mod build;
 mod check;
+mod diff;
+mod inspect;
+mod replay;
+mod sign;
+mod test;
+mod verify;
 
 use clap::Subcommand;
 
@@ -9,7 +16,9 @@ use super::exit::Outcome;
 
 const EXAMPLES: &str = "Examples:
   toolwarden policy build my-policy
-  toolwarden policy check my-policy.wasm";
+  toolwarden policy test my-policy
+  toolwarden policy replay calls.jsonl --new-module my-policy.wasm
+  toolwarden policy sign my-policy.wasm --key key.pem";
 
 /// Commands for module authors.
 #[derive(Subcommand)]
@@ -17,13 +26,34 @@ const EXAMPLES: &str = "Examples:
 pub(in crate::cli) enum Command {
     /// Build the policy module of a crate
     Build(build::Arguments),
-    /// Say whether a module can be used, and what it is
+    /// Say whether a module can be put in force, and what it is
     Check(check::Arguments),
+    /// Run a module's vectors, and tell which rules none of them reaches
+    Test(test::Arguments),
+    /// Measure a module
+    Bench(bench::Arguments),
+    /// Judge calls by two policies: what would change
+    Replay(replay::Arguments),
+    /// Compare two modules
+    Diff(diff::Arguments),
+    /// Show what a module is made of, also one that cannot be used
+    Inspect(inspect::Arguments),
+    /// Sign a module
+    Sign(sign::Arguments),
+    /// Verify a module's signature
+    Verify(verify::Arguments),
 }
 
 pub(super) fn run(command: &Command) -> Outcome {
     match command {
         Command::Build(arguments) => build::run(arguments),
         Command::Check(arguments) => check::run(arguments),
+        Command::Test(arguments) => test::run(arguments),
+        Command::Bench(arguments) => bench::run(arguments),
+        Command::Replay(arguments) => replay::run(arguments),
+        Command::Diff(arguments) => diff::run(arguments),
+        Command::Inspect(arguments) => inspect::run(arguments),
+        Command::Sign(arguments) => sign::run(arguments),
+        Command::Verify(arguments) => verify::run(arguments),
     }
 }

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 
 use super::exit::{Exit, Failure};
-use super::input;
+use super::{events, input};
 use crate::call::ServerName;
 use crate::invoke::Judge;
+use crate::lifecycle::{Check, ModuleFile, Origin, Reloader, ReloaderOptions};
 use crate::module::{Component, ConfigureError, Policy, PolicyModule};
 use crate::registry::{Catalogue, Generation, Registry, Servers};
-use crate::settings::Settings;
+use crate::settings::{Settings, SettingsError};
 
 /// Settings and module.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(super) struct PolicyArguments {
     /// Settings, as TOML or JSON; without it everything is off
     #[arg(long, value_name = "FILE")]
@@ -37,7 +38,7 @@ pub(super) enum Profile {
 }
 
 /// Tool lists.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(super) struct ToolArguments {
     /// Tools besides the built-in ones: an MCP tools/list answer with a server name beside it; may be repeated
     #[arg(long, value_name = "FILE")]
@@ -64,9 +65,19 @@ pub(super) fn server_name(text: &str) -> Result<ServerName, String> {
 impl PolicyArguments {
     /// The settings in force.
     pub fn settings(&self) -> Result<Settings, Failure> {
+        self.load().map_err(|e| Failure::new(Exit::Usage, e))
+    }
+
+    /// The settings in force, and where they come from.
+    pub fn origin(&self) -> Origin {
+        let arguments = self.clone();
+        Origin::new(self.settings.iter().cloned().collect(), move || arguments.load())
+    }
+
+    fn load(&self) -> Result<Settings, SettingsError> {
         let mut settings = match &self.settings {
             None => Settings::default(),
-            Some(path) => Settings::load(path).map_err(|e| Failure::new(Exit::Usage, e))?,
+            Some(path) => Settings::load(path)?,
         };
         if self.profile.is_some() {
             settings.make_dangerous();
@@ -83,23 +94,53 @@ impl PolicyArguments {
 
 /// The settings' module, under the settings.
 pub(super) fn module(settings: &Settings) -> Result<Arc<PolicyModule>, Failure> {
-    let component = match &settings.module_path {
-        None => Component::embedded(settings.limits),
-        Some(path) => Component::from_file(path, settings.limits),
-    };
-    let component = component.map_err(|e| Failure::text(Exit::Module, format!("{} [{}]", e, e.code())))?;
-    match PolicyModule::new(Arc::new(component), &settings.policy_json()) {
+    let component = component(settings)?;
+    match PolicyModule::new(component, &settings.policy_json()) {
         Ok(module) => Ok(Arc::new(module)),
         Err(error @ ConfigureError::Rejected(_)) => Err(Failure::new(Exit::Usage, error)),
         Err(ConfigureError::Fault(fault)) => Err(Failure::text(Exit::Module, format!("{fault} [{}]", fault.code()))),
     }
 }
 
+/// The settings' module, if it is the one that they mean.
+pub(super) fn component(settings: &Settings) -> Result<Arc<Component>, Failure> {
+    let component = match &settings.module_path {
+        None => Component::embedded(settings.limits),
+        Some(path) => {
+            let file = ModuleFile::read(path, &settings.release.provenance).map_err(|e| Failure::new(Exit::Module, e))?;
+            Component::from_bytes(file.bytes(), settings.limits)
+        }
+    };
+    component.map(Arc::new).map_err(|e| Failure::text(Exit::Module, format!("{} [{}]", e, e.code())))
+}
+
+/// The built-in tools and these lists.
+pub(super) fn catalogue(tools: &ToolArguments) -> Result<Catalogue, Failure> {
+    let servers = servers(&tools.tools, tools.server.as_ref())?;
+    Catalogue::with_servers(servers).map_err(|e| Failure::text(Exit::BadInput, format!("{e} [{}]", e.code)))
+}
+
+/// A reloader over the built-in tools and these lists, that tells what happens on standard error.
+pub(super) fn reloader(policy: &PolicyArguments, tools: &ToolArguments) -> Result<Arc<Reloader>, Failure> {
+    let options = ReloaderOptions { catalogue: catalogue(tools)?, context_window: 0 };
+    Reloader::start(policy.origin(), options, Arc::new(events::tell)).map_err(|refusal| {
+        let exit = match refusal.check {
+            Check::Settings | Check::Configure => Exit::Usage,
+            _ => Exit::Module,
+        };
+        Failure::new(exit, refusal)
+    })
+}
+
 /// A judge over the built-in tools and these lists.
 pub(super) fn judge(policy: &PolicyArguments, tools: &ToolArguments) -> Result<Judge, Failure> {
-    let settings = policy.settings()?;
+    judge_under(&policy.settings()?, tools)
+}
+
+/// A judge under settings.
+pub(super) fn judge_under(settings: &Settings, tools: &ToolArguments) -> Result<Judge, Failure> {
     let servers = servers(&tools.tools, tools.server.as_ref())?;
-    let module = module(&settings)?;
+    let module = module(settings)?;
     let registry = registry(&*module, servers, 0)?;
     Ok(Judge::new(module, registry, settings.floors))
 }

@@ -46,7 +46,8 @@ pub(super) fn facts(
     }
 }
 
-fn given_cwd(call: &Call) -> CwdFacts {
+/// What the record says about the cwd.
+pub(crate) fn given_cwd(call: &Call) -> CwdFacts {
     let given = &call.facts;
     let paths = given.resolved.clone().into_vec();
     if given.unresolvable {

@@ -1,8 +1,9 @@
 //! `tool_invoke` itself: judge, ask, judge again, dispatch.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -57,29 +58,27 @@ pub enum Outcome {
     Unreadable(RecordError),
 }
 
-/// What is in force: one judge, swapped as a whole.
+/// What is in force: one judge behind one atomic pointer, swapped as a whole. Readers never wait for a swap.
 #[derive(Debug)]
-pub struct State(RwLock<Arc<Judge>>);
+pub struct State(ArcSwap<Judge>);
 
 impl State {
     /// A state with this judge.
     #[must_use]
     pub fn new(judge: Judge) -> Self {
-        Self(RwLock::new(Arc::new(judge)))
+        Self(ArcSwap::from_pointee(judge))
     }
 
     /// The judge in force. Who holds it keeps one generation for the whole decision.
     #[must_use]
     pub fn current(&self) -> Arc<Judge> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        self.0.load_full()
     }
 
-    /// Puts another judge in force, for all calls from now on.
+    /// Puts another judge in force, for all calls from now on. Calls in flight finish with the one that they began with.
     pub fn replace(&self, judge: Judge) {
-        let new = Arc::new(judge);
-        let old = std::mem::replace(&mut *self.0.write().unwrap_or_else(PoisonError::into_inner), new);
-        // Taking the old one apart, its instances and its registry, is nothing that anybody should wait for.
-        drop(old);
+        // The old one, its instances and its registry, is taken apart by whoever holds it last.
+        drop(self.0.swap(Arc::new(judge)));
     }
 }
 

@@ -1,5 +1,6 @@
 //! From a call and facts to a verdict.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::envelope;
@@ -7,7 +8,7 @@ use super::floors::{Floors, Ground};
 use super::gather::{self, FactSource};
 use super::verdict::{Decision, PolicyId, Verdict};
 use crate::call::{Arguments, Call, Facts, Origin, Route, ToolRef};
-use crate::module::{Effect, Exposure, Policy, Question, Step, StepOutcome};
+use crate::module::{Effect, Exposure, Fault, Policy, Question, Step, StepOutcome};
 use crate::registry::{Registered, Registry, TOOL_INVOKE};
 
 /// What the call really calls: the bridge is unwrapped here, once.
@@ -36,6 +37,12 @@ pub struct Judged {
     pub trail: Vec<Step>,
 }
 
+/// Somebody who is shown every decision of a judge, as it was made. It must not block.
+pub trait Observer: fmt::Debug + Send + Sync {
+    /// A call was judged; `fault` is what went wrong in the module, where something did.
+    fn on_judged(&self, call: &Call, judged: &Judged, fault: Option<&Fault>);
+}
+
 /// A policy module, a registry, and the floors beneath both. Immutable, so a decision never mixes two generations.
 #[derive(Clone, Debug)]
 pub struct Judge {
@@ -43,6 +50,7 @@ pub struct Judge {
     registry: Arc<Registry>,
     floors: Floors,
     policy: Arc<PolicyId>,
+    observer: Option<Arc<dyn Observer>>,
 }
 
 impl Judge {
@@ -50,7 +58,13 @@ impl Judge {
     #[must_use]
     pub fn new(module: Arc<dyn Policy>, registry: Arc<Registry>, floors: Floors) -> Self {
         let policy = Arc::new(PolicyId::new(module.info(), registry.generation()));
-        Self { module, registry, floors, policy }
+        Self { module, registry, floors, policy, observer: None }
+    }
+
+    /// The same judge, observed.
+    #[must_use]
+    pub fn observed(self, observer: Arc<dyn Observer>) -> Self {
+        Self { observer: Some(observer), ..self }
     }
 
     /// Which policy judges.
@@ -68,11 +82,39 @@ impl Judge {
     /// The verdict on a call.
     #[must_use]
     pub fn judge(&self, call: &Call, source: FactSource, explain: bool) -> Judged {
+        let (judged, fault) = self.judged(call, explain, |effective, registered| {
+            gather::facts(source, call, &effective.tool, registered, &effective.arguments, &self.registry)
+        });
+        if let Some(observer) = &self.observer {
+            observer.on_judged(call, &judged, fault.as_ref());
+        }
+        judged
+    }
+
+    /// The verdict on a call by facts that another judge was given, so that two policies can be compared on the same ground.
+    /// Without facts those of the record count. No observer is shown it. Gives the module's fault, where it had one.
+    #[must_use]
+    pub fn judge_again(&self, call: &Call, facts: Option<&Facts>) -> (Judged, Option<Fault>) {
+        self.judged(call, false, |effective, registered| match facts {
+            Some(facts) => facts.clone(),
+            None => {
+                let source = FactSource::Record;
+                gather::facts(source, call, &effective.tool, registered, &effective.arguments, &self.registry)
+            }
+        })
+    }
+
+    fn judged(
+        &self,
+        call: &Call,
+        explain: bool,
+        facts: impl FnOnce(&Effective, Option<&Registered>) -> Facts,
+    ) -> (Judged, Option<Fault>) {
         let (effective, registered) = match self.effective(call) {
             Ok(effective) => effective,
-            Err(verdict) => return Judged { verdict, effective: None, facts: None, trail: Vec::new() },
+            Err(verdict) => return (Judged { verdict, effective: None, facts: None, trail: Vec::new() }, None),
         };
-        let facts = gather::facts(source, call, &effective.tool, registered, &effective.arguments, &self.registry);
+        let facts = facts(&effective, registered);
         let mut answer = self.module.is_approval_gated(&Question {
             tool: &effective.tool,
             registered: effective.registered,
@@ -85,6 +127,7 @@ impl Judge {
         });
         let mut trail = answer.as_mut().map(|gate| std::mem::take(&mut gate.trail)).unwrap_or_default();
         let effect = answer.as_ref().map(|gate| gate.effect).ok();
+        let fault = answer.as_ref().err().cloned();
         let ground = Ground {
             tool: &effective.tool,
             arguments: &effective.arguments,
@@ -100,7 +143,7 @@ impl Judge {
             }
             trail.push(Step { rule: rule.into(), outcome: StepOutcome::Decided, note: verdict.reason.clone() });
         }
-        Judged { verdict, effective: Some(effective), facts: Some(facts), trail }
+        (Judged { verdict, effective: Some(effective), facts: Some(facts), trail }, fault)
     }
 
     /// Finds the effective tool, or denies the call before any policy is asked.

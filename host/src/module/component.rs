@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::str::FromStr;
 
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
@@ -100,6 +101,23 @@ impl Digest {
     }
 }
 
+impl FromStr for Digest {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let hex = text.strip_prefix("sha256:").unwrap_or(text);
+        let wrong = || format!("`{}` is no digest; one is `sha256:` and 64 hexadecimal digits", toolwarden_text::clip(text, 80));
+        if hex.len() != 64 || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(wrong());
+        }
+        let mut digest = [0; 32];
+        for (byte, pair) in digest.iter_mut().zip(hex.as_bytes().chunks(2)) {
+            *byte = std::str::from_utf8(pair).ok().and_then(|p| u8::from_str_radix(p, 16).ok()).ok_or_else(wrong)?;
+        }
+        Ok(Self(digest))
+    }
+}
+
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("sha256:")?;
@@ -161,10 +179,16 @@ impl Component {
         Self::embedded_in(Engine::new(limits.memory)?, limits)
     }
 
+    /// The digest of the default module.
+    #[must_use]
+    pub fn embedded_digest() -> Digest {
+        Digest(*aot::DIGEST)
+    }
+
     fn embedded_in(engine: Engine, limits: Limits) -> Result<Self, LoadError> {
         match aot::load(engine.wasmtime()) {
             Some(compiled) => {
-                let source = Source { digest: Digest(*aot::DIGEST), size: aot::COMPONENT.len() };
+                let source = Source { digest: Self::embedded_digest(), size: aot::COMPONENT.len() };
                 Self::checked(engine, &compiled, source, limits)
             }
             None => Self::compiled(engine, aot::COMPONENT, limits),
@@ -195,6 +219,15 @@ impl Component {
     ///
     /// [`LoadError`] that names what does not fit.
     pub fn from_file(path: &Path, limits: Limits) -> Result<Self, LoadError> {
+        Self::from_bytes(&Self::read(path)?, limits)
+    }
+
+    /// The bytes of a component's file.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unreadable`] where it cannot be read, is no regular file or larger than 64 MiB.
+    pub fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
         let unreadable = |problem: String| LoadError::Unreadable { path: path.display().to_string(), problem };
         let metadata = std::fs::metadata(path).map_err(|e| unreadable(e.to_string()))?;
         if !metadata.is_file() {
@@ -203,7 +236,7 @@ impl Component {
         if metadata.len() > LARGEST {
             return Err(unreadable(format!("it is larger than {} MiB", LARGEST >> 20)));
         }
-        Self::from_bytes(&std::fs::read(path).map_err(|e| unreadable(e.to_string()))?, limits)
+        std::fs::read(path).map_err(|e| unreadable(e.to_string()))
     }
 
     /// What the module is.
@@ -258,7 +291,7 @@ impl Component {
 }
 
 /// Tells what the bytes are where they are no component, in words that help.
-fn check_kind(bytes: &[u8]) -> Result<(), LoadError> {
+pub(super) fn check_kind(bytes: &[u8]) -> Result<(), LoadError> {
     let problem = match bytes.first_chunk::<8>() {
         None => "it is shorter than 8 bytes",
         Some([0, b'a', b's', b'm', 1, 0, 0, 0]) => {

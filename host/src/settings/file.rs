@@ -1,13 +1,17 @@
 //! The file's sections as they are written.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::call::{ServerName, strict};
+use crate::module::Digest;
+use crate::signature::PublicKey;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -123,6 +127,27 @@ pub(super) struct Module {
     pub memory_mib: Option<MemoryMib>,
     pub deadline_ms: Option<Whole<1, 60_000>>,
     pub settings: Option<Map<String, Value>>,
+    #[serde(default, deserialize_with = "parsed")]
+    pub sha256: Option<Digest>,
+    pub signature: Option<PathBuf>,
+    #[serde(default, deserialize_with = "all_parsed")]
+    pub keys: Vec<PublicKey>,
+    #[serde(default)]
+    pub vectors: Vec<PathBuf>,
+    pub rollback_faults: Option<Whole<0, 100>>,
+    pub trial: Option<Trial>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Trial {
+    pub path: PathBuf,
+    #[serde(default, deserialize_with = "parsed")]
+    pub sha256: Option<Digest>,
+    pub signature: Option<PathBuf>,
+    #[serde(default, deserialize_with = "share")]
+    pub sample_rate: Option<f64>,
+    pub promote_after: Option<Whole<1, 1_000_000_000>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -173,6 +198,25 @@ fn server_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ServerName,
     ServerName::new(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
+fn parsed<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    String::deserialize(deserializer)?.parse().map(Some).map_err(D::Error::custom)
+}
+
+fn all_parsed<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    let texts = Vec::<String>::deserialize(deserializer)?;
+    texts.iter().map(|text| text.parse().map_err(D::Error::custom)).collect()
+}
+
+fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let given = Value::deserialize(deserializer)?;
+    let share = given.as_f64().filter(|share| *share > 0.0 && *share <= 1.0);
+    share.map(Some).ok_or_else(|| {
+        let shown = given.to_string();
+        let shown = toolwarden_text::clip(&shown, 60);
+        D::Error::custom(format!("unknown value `{shown}`, expected a share above 0 and up to 1"))
+    })
+}
+
 /// Where a list or word stands in the place of a table, which a derived reader would take: the key. Otherwise nothing.
 pub(super) fn misshapen(file: &Value) -> Option<String> {
     let is_table = |value: Option<&Value>| value.is_none_or(Value::is_object);
@@ -183,14 +227,32 @@ pub(super) fn misshapen(file: &Value) -> Option<String> {
     if let Some(section) = sections.into_iter().find(|section| !is_table(file.get(section))) {
         return Some(section.into());
     }
+    if !is_table(file.pointer("/module/trial")) {
+        return Some("module.trial".into());
+    }
     let probes = file.pointer("/mcpSecurity/probe").and_then(Value::as_array);
     let odd = probes.into_iter().flatten().position(|probe| !probe.is_object())?;
     Some(format!("mcpSecurity.probe[{odd}]"))
 }
 
 impl File {
-    /// What no type can say: that a probe knows its server, and is its server's only one.
+    /// What no type can say: that a digest is of a file, that a probe knows its server, and is its server's only one.
     pub(super) fn problem(&self) -> Option<(String, String)> {
+        self.module_problem().or_else(|| self.probe_problem())
+    }
+
+    fn module_problem(&self) -> Option<(String, String)> {
+        let module = &self.module;
+        let key = match &module.path {
+            Some(_) => return None,
+            None if module.sha256.is_some() => "sha256",
+            None if module.signature.is_some() => "signature",
+            None => return None,
+        };
+        Some((format!("module.{key}"), "there is no `module.path` that it could be of".into()))
+    }
+
+    fn probe_problem(&self) -> Option<(String, String)> {
         let probes = &self.mcp_security.probe;
         probes.iter().enumerate().find_map(|(index, probe)| {
             let (missing, present) = match probe.transport {

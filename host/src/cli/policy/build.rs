@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     progress.finish_and_clear();
 
     let out = arguments.out.clone().map_or_else(|| default_out(&arguments.folder), Ok)?;
-    write_whole(&out, &module)
+    output::write_whole(&out, &module)
         .map_err(|e| Failure::text(Exit::BadInput, format!("cannot write `{}`: {e}", out.display())))?;
     let (digest, size) = (Digest::of(&module), module.len());
     let mut stdout = output::stdout();
@@ -74,27 +74,4 @@ fn default_out(folder: &Path) -> Result<PathBuf, Failure> {
         folder.canonicalize().map_err(|e| Failure::text(Exit::Usage, format!("`{}`: {e}", folder.display())))?;
     let name = folder.file_name().map_or_else(|| "policy".into(), |n| n.to_string_lossy().into_owned());
     Ok(PathBuf::from(name + ".wasm"))
-}
-
-/// Writes beside the file and renames, so that whoever loads it meanwhile gets the old one or the new one, whole.
-fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = path.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    readable_by_all(file.as_file())?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
-}
-
-/// A temporary file is its owner's alone; a module is not secret.
-#[cfg(unix)]
-fn readable_by_all(file: &std::fs::File) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn readable_by_all(_file: &std::fs::File) -> std::io::Result<()> {
-    Ok(())
 }

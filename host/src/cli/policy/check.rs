@@ -2,25 +2,28 @@
 
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Outcome};
 use crate::cli::output::{self, OutputArguments};
 use crate::cli::setup::{PolicyArguments, Profile};
-use crate::module::{Component, ConfigureError, PolicyModule};
+use crate::lifecycle::{Budget, Candidate, Check, ModuleFile, Refusal};
+use crate::settings::Settings;
 
 const EXAMPLES: &str = "Examples:
   toolwarden policy check my-policy.wasm
   toolwarden policy check my-policy.wasm --settings toolwarden.toml
-  toolwarden policy check                      the built-in module";
+  toolwarden policy check                      the built-in module
+
+A module goes through the same as before a swap: digest and signature where settings ask for them, contract and imports,
+settings, its own vectors where settings name some, and the host's safety vectors.";
 
 /// Arguments of `policy check`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(in crate::cli) struct Arguments {
-    /// The module; without it the built-in one
+    /// The module; without it the settings' one or the built-in one
     module: Option<PathBuf>,
     /// Settings that it is to be run under
     #[arg(long, value_name = "FILE")]
@@ -38,29 +41,18 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         profile: arguments.profile,
         module: arguments.module.clone(),
     };
-    let settings = policy.settings()?;
-    let component = match &settings.module_path {
-        None => Component::embedded(settings.limits),
-        Some(path) => Component::from_file(path, settings.limits),
-    };
-    let checked = component.map_err(|e| (e.code(), e.to_string(), Exit::Module)).and_then(|component| {
-        let info = component.info().clone();
-        match PolicyModule::new(Arc::new(component), &settings.policy_json()) {
-            Ok(_) => Ok(info),
-            Err(e @ ConfigureError::Rejected(_)) => Err(("settings-rejected", e.to_string(), Exit::Usage)),
-            Err(ConfigureError::Fault(fault)) => Err((fault.code(), fault.to_string(), Exit::Module)),
-        }
-    });
-
+    let checked = checked(policy.settings()?);
     let mut out = output::stdout();
     let human = arguments.output.is_human();
     let exit = match checked {
-        Ok(info) if human => {
-            writeln!(out, "{} {}: can be used", info.name, info.version)?;
+        Ok(candidate) if human => {
+            let info = candidate.info();
+            writeln!(out, "{} {}: can be put in force", info.name, info.version)?;
             writeln!(out, "  {}\n  {} bytes, {}", info.summary, info.size, info.digest)?;
             Exit::Done
         }
-        Ok(info) => {
+        Ok(candidate) => {
+            let info = candidate.info();
             let record = json!({
                 "ok": true, "name": info.name, "version": info.version, "summary": info.summary, "size": info.size,
                 "digest": info.digest.to_string(),
@@ -68,15 +60,22 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             output::json_line(&mut out, &record)?;
             Exit::Done
         }
-        Err((code, message, exit)) if human => {
-            writeln!(out, "cannot be used: {message} [{code}]")?;
-            exit
-        }
-        Err((code, message, exit)) => {
-            output::json_line(&mut out, &json!({ "ok": false, "error": { "code": code, "message": message } }))?;
-            exit
+        Err(refusal) => {
+            if human {
+                writeln!(out, "cannot be put in force: {refusal}")?;
+            } else {
+                let error = json!({ "code": refusal.code, "message": refusal.message, "check": refusal.check });
+                output::json_line(&mut out, &json!({ "ok": false, "error": error }))?;
+            }
+            if refusal.code == "settings-rejected" || refusal.check == Check::Settings { Exit::Usage } else { Exit::Module }
         }
     };
     out.flush()?;
     Ok(exit)
+}
+
+fn checked(settings: Settings) -> Result<Candidate, Refusal> {
+    let read = |path: &PathBuf| ModuleFile::read(path, &settings.release.provenance);
+    let file = settings.module_path.as_ref().map(read).transpose()?;
+    Candidate::admit(settings, file.as_ref(), Budget::default())
 }
