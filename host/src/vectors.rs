@@ -27,6 +27,9 @@ use crate::settings::{Format, Settings};
 const EXPECTATIONS: [&str; 10] =
     ["verdict", "kind", "cwd", "class", "why", "detail", "detailContains", "reasonContains", "decidedBy", "trail"];
 
+/// Judges that a runner keeps at once.
+const MOST_JUDGES: usize = 32;
+
 /// Why a row is none.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("line {line}: {problem}")]
@@ -177,6 +180,10 @@ impl Runner {
         let judge = match self.judges.get(&key) {
             Some(judge) => judge.clone(),
             None => {
+                // Each holds an instance, and an engine has so many.
+                if self.judges.len() >= MOST_JUDGES {
+                    self.judges.clear();
+                }
                 let judge = self.judge(vector);
                 self.judges.insert(key, judge.clone());
                 judge

@@ -7,18 +7,17 @@ use crate::lifecycle::{LifecycleEvent, TrialReport};
 
 /// Tells an event. If even that cannot be written, the policy is in force all the same.
 pub(super) fn tell(event: &LifecycleEvent) {
-    let line = if io::stderr().is_terminal() {
-        sentence(event)
-    } else {
-        serde_json::to_string(event).unwrap_or_default()
-    };
+    let line =
+        if io::stderr().is_terminal() { sentence(event) } else { serde_json::to_string(event).unwrap_or_default() };
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
 fn sentence(event: &LifecycleEvent) -> String {
     match event {
         LifecycleEvent::ModuleSwapped { to, .. } => format!("in force: {}", shown(to)),
-        LifecycleEvent::ModuleRefused { refusal, kept } => format!("refused: {refusal}; still in force: {}", shown(kept)),
+        LifecycleEvent::ModuleRefused { refusal, kept } => {
+            format!("refused: {refusal}; still in force: {}", shown(kept))
+        }
         LifecycleEvent::ModuleUnhealthy { policy, faults } => {
             format!("failing: {}, {faults} faults; there is no module before it to go back to", shown(policy))
         }

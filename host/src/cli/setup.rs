@@ -107,7 +107,8 @@ pub(super) fn component(settings: &Settings) -> Result<Arc<Component>, Failure> 
     let component = match &settings.module_path {
         None => Component::embedded(settings.limits),
         Some(path) => {
-            let file = ModuleFile::read(path, &settings.release.provenance).map_err(|e| Failure::new(Exit::Module, e))?;
+            let file =
+                ModuleFile::read(path, &settings.release.provenance).map_err(|e| Failure::new(Exit::Module, e))?;
             Component::from_bytes(file.bytes(), settings.limits)
         }
     };

@@ -70,7 +70,7 @@ pub(super) fn is_contained(cwd: Option<&Value>, workspace: &Workspace, facts: &C
             !facts.paths.is_empty()
                 && facts.paths.iter().all(|path| {
                     below_any(path, &facts.roots, workspace.flavour)
-                        || (in_skill && below_any(path, skills, workspace.flavour))
+                        || (in_skill && in_a_skill(path, skills, workspace.flavour))
                 })
         }
     }
@@ -98,7 +98,9 @@ fn place(text: &str, workspace: &Workspace) -> Option<Place> {
         let path = path.trim_start_matches(|c| separates(c, flavour));
         // Whether blanks belong to a skill's name is anybody's guess.
         let padded = path.split(|c| separates(c, flavour)).any(|name| name.trim_matches(is_blank) != name);
-        return (!padded && plain_names(path, flavour)).then(|| Place::Skill(path.into()));
+        // Without a name it is the folder of all skills, which is no skill.
+        let named = !matches!(path.split(|c| separates(c, flavour)).next(), None | Some("" | "."));
+        return (named && !padded && plain_names(path, flavour)).then(|| Place::Skill(path.into()));
     }
     if text.trim_matches(is_blank).is_empty() {
         return Some(Place::Relative(String::new()));
@@ -111,7 +113,7 @@ fn place(text: &str, workspace: &Workspace) -> Option<Place> {
             Flavour::Windows => text.get(2..)?,
             Flavour::Posix => text,
         };
-        let below = below_any(text, &roots(workspace), flavour) || below_any(text, &workspace.skills, flavour);
+        let below = below_any(text, &roots(workspace), flavour) || in_a_skill(text, &workspace.skills, flavour);
         return (below && plain_names(names, flavour)).then(|| Place::Absolute(text.into()));
     }
     let first = text.split(|c| separates(c, flavour)).next()?;
@@ -134,6 +136,12 @@ fn plain_names(path: &str, flavour: Flavour) -> bool {
 
 fn below_any(path: &str, roots: &[String], flavour: Flavour) -> bool {
     roots.iter().any(|root| is_below(path, root, flavour))
+}
+
+/// Whether a path lies below a skills root by a name: the folder of all skills is no skill.
+fn in_a_skill(path: &str, skills: &[String], flavour: Flavour) -> bool {
+    let depth = |text: &str| names(text, flavour).count();
+    skills.iter().any(|root| is_below(path, root, flavour) && depth(path) > depth(root))
 }
 
 fn is_below(path: &str, root: &str, flavour: Flavour) -> bool {
@@ -185,7 +193,12 @@ mod tests {
             (Flavour::Posix, "/repo/src".into(), true),
             (Flavour::Posix, "workspace:src".into(), true),
             (Flavour::Posix, "skill://demo".into(), true),
+            (Flavour::Posix, "skill://".into(), false),
+            (Flavour::Posix, "skill:".into(), false),
+            (Flavour::Posix, "skill:/./x".into(), false),
             (Flavour::Posix, "/skills/demo".into(), true),
+            (Flavour::Posix, "/skills".into(), false),
+            (Flavour::Posix, "/skills/.".into(), false),
             (Flavour::Posix, "/etc".into(), false),
             (Flavour::Posix, " /etc".into(), false),
             (Flavour::Posix, "workspace:/etc".into(), false),

@@ -22,9 +22,7 @@ pub fn compare(one: &Verdict, other: &Verdict) -> Option<Change> {
     match other.decision.cmp(&one.decision) {
         std::cmp::Ordering::Less => Some(Change::Stricter),
         std::cmp::Ordering::Greater => Some(Change::Looser),
-        std::cmp::Ordering::Equal => {
-            (one.kind != other.kind || one.cwd != other.cwd).then_some(Change::OtherReason)
-        }
+        std::cmp::Ordering::Equal => (one.kind != other.kind || one.cwd != other.cwd).then_some(Change::OtherReason),
     }
 }
 

@@ -23,12 +23,7 @@ pub(super) struct Health {
 impl Health {
     /// `threshold` faults among a hundred decisions are too many; with 0 none are.
     pub const fn new(threshold: u32) -> Self {
-        Self {
-            threshold,
-            decisions: AtomicU64::new(0),
-            faults: AtomicU32::new(0),
-            tripped: AtomicBool::new(false),
-        }
+        Self { threshold, decisions: AtomicU64::new(0), faults: AtomicU32::new(0), tripped: AtomicBool::new(false) }
     }
 
     /// Counts a decision. Gives the number of faults when they have just become too many; that happens once.

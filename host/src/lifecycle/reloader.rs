@@ -110,7 +110,11 @@ impl Reloader {
     /// # Errors
     ///
     /// [`Refusal`]; then nothing is in force, and no call can be judged.
-    pub fn start(origin: Origin, options: ReloaderOptions, events: Arc<dyn LifecycleSink>) -> Result<Arc<Self>, Refusal> {
+    pub fn start(
+        origin: Origin,
+        options: ReloaderOptions,
+        events: Arc<dyn LifecycleSink>,
+    ) -> Result<Arc<Self>, Refusal> {
         let ReloaderOptions { catalogue, context_window } = options;
         let budget = Budget::default();
         let settings = load(&origin)?;
@@ -120,7 +124,8 @@ impl Reloader {
         let trial = Arc::new(ArcSwapOption::empty());
         let reloader = Arc::new_cyclic(|me: &Weak<Self>| {
             let observer = Attendant::new(Weak::clone(me), &active, Arc::clone(&trial));
-            let inner = Inner { catalogue, active, former: Vec::new(), left: Vec::new(), withdrawn: Vec::new(), refusal: None };
+            let inner =
+                Inner { catalogue, active, former: Vec::new(), left: Vec::new(), withdrawn: Vec::new(), refusal: None };
             Self {
                 me: Weak::clone(me),
                 origin,
@@ -236,7 +241,8 @@ impl Reloader {
         }
         let withdrawn = inner.active.digest();
         let Some(at) = inner.former.iter().rposition(|release| release.digest() != withdrawn) else {
-            self.events.on_event(&LifecycleEvent::ModuleUnhealthy { policy: inner.active.policy.as_ref().clone(), faults });
+            self.events
+                .on_event(&LifecycleEvent::ModuleUnhealthy { policy: inner.active.policy.as_ref().clone(), faults });
             return;
         };
         let candidate =

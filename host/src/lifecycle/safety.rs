@@ -21,7 +21,8 @@ const CWD: &str = include_str!("../../../tests/vectors/cwd.jsonl");
 /// Calls that no module can let through, with all floors on.
 const FLOORS: &str = include_str!("../../../tests/vectors/floors.jsonl");
 /// A server whose tools nobody accepted.
-const SERVER: &str = r#"{"server":"demo","tools":[{"name":"echo","description":"says it again","inputSchema":{"type":"object"}}]}"#;
+const SERVER: &str =
+    r#"{"server":"demo","tools":[{"name":"echo","description":"says it again","inputSchema":{"type":"object"}}]}"#;
 
 /// The vectors, read.
 #[derive(Debug)]
@@ -73,7 +74,9 @@ impl Safety {
         // Another instance, to which nothing of the first pass can have stuck.
         let again = PolicyModule::new(Arc::clone(component), &settings.policy_json());
         let again = Arc::new(again.map_err(|error| match error {
-            ConfigureError::Rejected(_) => refuse("safety-impure", "it took the settings once and rejects them now".into()),
+            ConfigureError::Rejected(_) => {
+                refuse("safety-impure", "it took the settings once and rejects them now".into())
+            }
             ConfigureError::Fault(fault) => fault_at("its settings", &fault),
         })?);
         let (first, second) = (locked(module)?, locked(&again)?);
@@ -86,11 +89,11 @@ impl Safety {
                 let message = format!("cwd vector `{}` is {most:?} at best, and the module says {found:?}", vector.id);
                 return Err(refuse("safety-looser", message));
             }
-            answers.push((answer, held(&first, vector, *class <= CwdClass::Outside)?));
+            answers.push((answer, held(&first, vector, *class == CwdClass::Outside)?));
         }
         for ((vector, class), before) in self.cwds.iter().zip(&answers).rev() {
             in_time(end)?;
-            let now = (classify(&*again, vector)?, held(&second, vector, *class <= CwdClass::Outside)?);
+            let now = (classify(&*again, vector)?, held(&second, vector, *class == CwdClass::Outside)?);
             if now != *before {
                 let message = format!("cwd vector `{}` has another answer the second time", vector.id);
                 return Err(refuse("safety-impure", message));
@@ -131,7 +134,8 @@ fn classify(module: &dyn Policy, vector: &Vector) -> Result<CwdAnswer, Refusal> 
     answer.map_err(|fault| fault_at(&vector.id, &fault))
 }
 
-/// The verdict on a row: an answer and no fault, a denial where it must be one, and no question where nobody is.
+/// The verdict on a row: an answer and no fault, a denial where it must be one, and no question where nobody is. What lies
+/// outside must be one, with all floors on; what is no path at all leads nowhere.
 fn held(judge: &Judge, vector: &Vector, denied: bool) -> Result<Verdict, Refusal> {
     let (judged, fault) = judge.judge_again(vector.call(), None);
     if let Some(fault) = fault {

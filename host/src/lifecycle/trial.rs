@@ -164,7 +164,10 @@ fn run(
         let clean = report.comparison.looser == 0 && report.faults == 0;
         let enough = promote_after.is_some_and(|calls| report.comparison.calls >= calls);
         drop(report);
-        if clean && enough && let Some(promote) = promote.take() {
+        if clean
+            && enough
+            && let Some(promote) = promote.take()
+        {
             promote();
         }
     }

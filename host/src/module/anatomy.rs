@@ -30,7 +30,9 @@ impl Anatomy {
         let component =
             Component::from_binary(engine, bytes).map_err(|error| LoadError::NotAComponent(root_cause(&error)))?;
         let ty = component.component_type();
-        let names = |items: Vec<(String, ComponentItem)>| items.into_iter().flat_map(|(name, item)| below(engine, &name, item)).collect();
+        let names = |items: Vec<(String, ComponentItem)>| {
+            items.into_iter().flat_map(|(name, item)| below(engine, &name, item)).collect()
+        };
         let imports = ty.imports(engine).map(|(name, item)| (name.to_owned(), item.ty)).collect();
         let exports = ty.exports(engine).map(|(name, item)| (name.to_owned(), item.ty)).collect();
         Ok(Self { imports: names(imports), exports: names(exports) })

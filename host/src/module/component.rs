@@ -106,7 +106,9 @@ impl FromStr for Digest {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let hex = text.strip_prefix("sha256:").unwrap_or(text);
-        let wrong = || format!("`{}` is no digest; one is `sha256:` and 64 hexadecimal digits", toolwarden_text::clip(text, 80));
+        let wrong = || {
+            format!("`{}` is no digest; one is `sha256:` and 64 hexadecimal digits", toolwarden_text::clip(text, 80))
+        };
         if hex.len() != 64 || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(wrong());
         }

@@ -72,7 +72,10 @@ impl ReleaseSettings {
                 keys: module.keys.clone(),
             },
             vectors: module.vectors.iter().map(placed).collect(),
-            rollback_faults: module.rollback_faults.map_or(Some(ROLLBACK_FAULTS), |n| u32::try_from(n.0).ok()).unwrap_or(0),
+            rollback_faults: module
+                .rollback_faults
+                .map_or(Some(ROLLBACK_FAULTS), |n| u32::try_from(n.0).ok())
+                .unwrap_or(0),
             trial: module.trial.as_ref().map(|trial| TrialSettings {
                 path: folder.join(&trial.path),
                 provenance: Provenance {

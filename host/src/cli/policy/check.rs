@@ -67,7 +67,11 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
                 let error = json!({ "code": refusal.code, "message": refusal.message, "check": refusal.check });
                 output::json_line(&mut out, &json!({ "ok": false, "error": error }))?;
             }
-            if refusal.code == "settings-rejected" || refusal.check == Check::Settings { Exit::Usage } else { Exit::Module }
+            if refusal.code == "settings-rejected" || refusal.check == Check::Settings {
+                Exit::Usage
+            } else {
+                Exit::Module
+            }
         }
     };
     out.flush()?;

@@ -85,9 +85,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 
 /// What can be told of a module without asking it about calls, in a fixed order.
 fn portrait(path: &Path) -> Result<Vec<(String, Value)>, Failure> {
-    let refused = |e: &LoadError| {
-        Failure::text(Exit::Module, format!("`{}`: {e} [{}]", path.display(), e.code()))
-    };
+    let refused = |e: &LoadError| Failure::text(Exit::Module, format!("`{}`: {e} [{}]", path.display(), e.code()));
     let bytes = Component::read(path).map_err(|e| refused(&e))?;
     let anatomy = Anatomy::of(&bytes).map_err(|e| refused(&e))?;
     let component = Component::from_bytes(&bytes, crate::module::Limits::default()).map_err(|e| refused(&e))?;

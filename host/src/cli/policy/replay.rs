@@ -80,12 +80,13 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let mut counts = Comparison::default();
     loop {
         number += 1;
-        let call = match input::next_line(&mut reader, &mut line).map_err(|e| input::unreadable(&arguments.calls, &e))? {
-            Line::End => break,
-            Line::Text if line.iter().all(u8::is_ascii_whitespace) => continue,
-            Line::Text => recorded(&line),
-            Line::TooLong => Err(RecordError::new("line-too-long", input::too_long())),
-        };
+        let call =
+            match input::next_line(&mut reader, &mut line).map_err(|e| input::unreadable(&arguments.calls, &e))? {
+                Line::End => break,
+                Line::Text if line.iter().all(u8::is_ascii_whitespace) => continue,
+                Line::Text => recorded(&line),
+                Line::TooLong => Err(RecordError::new("line-too-long", input::too_long())),
+            };
         let call = match call {
             Ok(call) => call,
             Err(error) => {
@@ -94,7 +95,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
                 continue;
             }
         };
-        let (before, after) = (old.judge(&call, FactSource::Record, false), new.judge(&call, FactSource::Record, false));
+        let (before, after) =
+            (old.judge(&call, FactSource::Record, false), new.judge(&call, FactSource::Record, false));
         let change = compare(&before.verdict, &after.verdict);
         counts.count(change);
         let Some(change) = change else { continue };

@@ -37,8 +37,8 @@ pub(in crate::cli) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let module = Component::read(&arguments.module)
-        .map_err(|e| Failure::text(Exit::BadInput, format!("{e} [{}]", e.code())))?;
+    let module =
+        Component::read(&arguments.module).map_err(|e| Failure::text(Exit::BadInput, format!("{e} [{}]", e.code())))?;
     let key = if arguments.new_key { new_key(&arguments.key)? } else { read_key(&arguments.key)? };
     let signature = key.sign(&module);
     let out = arguments.out.clone().unwrap_or_else(|| {

@@ -104,7 +104,11 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     if human {
         writeln!(out, "{passed} passed, {failed} failed")?;
         if !unreached.is_empty() {
-            writeln!(out, "rules that settled no vector: {}", unreached.iter().map(|r| visible(r)).collect::<Vec<_>>().join(", "))?;
+            writeln!(
+                out,
+                "rules that settled no vector: {}",
+                unreached.iter().map(|r| visible(r)).collect::<Vec<_>>().join(", ")
+            )?;
         }
         for rule in &unnoticed {
             writeln!(out, "a rule of the settings that no vector notices: {rule}")?;
@@ -130,7 +134,8 @@ fn component(arguments: &Arguments, settings: &Settings) -> Result<Arc<Component
         return setup::component(&settings);
     }
     let progress = output::spinner("building");
-    let module = authoring::build(&arguments.what, Face::Component, &[]).map_err(|e| Failure::new(Exit::BadInput, e))?;
+    let module =
+        authoring::build(&arguments.what, Face::Component, &[]).map_err(|e| Failure::new(Exit::BadInput, e))?;
     progress.finish_and_clear();
     Component::from_bytes(&module, settings.limits).map(Arc::new).map_err(|e| refused(&e))
 }

@@ -31,8 +31,7 @@ pub(in crate::cli) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let provenance =
-        Provenance { sha256: None, signature: arguments.signature.clone(), keys: arguments.key.clone() };
+    let provenance = Provenance { sha256: None, signature: arguments.signature.clone(), keys: arguments.key.clone() };
     let verified = ModuleFile::read(&arguments.module, &provenance);
     let mut out = output::stdout();
     let human = arguments.output.is_human();

@@ -82,6 +82,14 @@ habits! {
     LoopsOnBuild = "loops-on-build",
     /// Says that there is no cwd when asked about one, in `classify-cwd`.
     CwdNotApplicable = "cwd-not-applicable",
+    /// Says that every cwd is inside, in `classify-cwd`.
+    EverythingInside = "everything-inside",
+    /// Gives another class every second time, in `classify-cwd`.
+    Undecided = "undecided",
+    /// Panics when the call's first argument is `panic`: good in every test, and then not.
+    PanicsWhenTold = "panics-when-told",
+    /// Asks about everything.
+    AsksAlways = "asks-always",
 }
 
 thread_local! {
@@ -89,6 +97,8 @@ thread_local! {
     static HABIT: Cell<Habit> = const { Cell::new(Habit::Good) };
     /// How often this instance was asked what a call comes to.
     static CALLS: Cell<u32> = const { Cell::new(0) };
+    /// How often this instance was asked where a cwd lies.
+    static CLASSES: Cell<u32> = const { Cell::new(0) };
 }
 
 fn has(habit: Habit) -> bool {
@@ -146,7 +156,7 @@ impl wit::Guest for Component {
         (0..answers(&tools)).map(|_| deferral()).collect()
     }
 
-    fn is_approval_gated(_invocation: wit::Invocation) -> wit::Gate {
+    fn is_approval_gated(invocation: wit::Invocation) -> wit::Gate {
         let first = CALLS.replace(CALLS.get().saturating_add(1)) == 0;
         match HABIT.get() {
             Habit::EndlessLoop => forever(),
@@ -164,6 +174,8 @@ impl wit::Guest for Component {
             Habit::BidiDetail => wit::Gate { reason: deceiving(), detail: deceiving(), ..gated("odd") },
             Habit::SecondCallPanics if !first => panic!("a bad habit, from the second call on"),
             Habit::Stateful if !first => gated("second"),
+            Habit::AsksAlways => gated("habit"),
+            Habit::PanicsWhenTold if is_told(&invocation) => panic!("a bad habit, on demand"),
             _ => free(),
         }
     }
@@ -174,8 +186,15 @@ impl wit::Guest for Component {
         _facts: wit::CwdFacts,
         _explain: bool,
     ) -> wit::CwdAnswer {
-        let class = if has(Habit::CwdNotApplicable) { wit::CwdClass::NotApplicable } else { wit::CwdClass::Inside };
-        wit::CwdAnswer { class, why: wit::CwdWhy::None, trail: Vec::new() }
+        let odd = CLASSES.replace(CLASSES.get().wrapping_add(1)) % 2 == 1;
+        let (class, why) = match HABIT.get() {
+            Habit::CwdNotApplicable => (wit::CwdClass::NotApplicable, wit::CwdWhy::None),
+            Habit::EverythingInside => (wit::CwdClass::Inside, wit::CwdWhy::None),
+            Habit::Undecided if odd => (wit::CwdClass::Invalid, wit::CwdWhy::Stream),
+            // The strictest, which is good for every cwd.
+            _ => (wit::CwdClass::Invalid, wit::CwdWhy::NotAString),
+        };
+        wit::CwdAnswer { class, why, trail: Vec::new() }
     }
 }
 
@@ -223,6 +242,10 @@ fn free() -> wit::Gate {
 
 fn gated(kind: &str) -> wit::Gate {
     wit::Gate { effect: wit::Effect::Gated, kind: kind.into(), reason: "gated by habit".into(), ..free() }
+}
+
+fn is_told(invocation: &wit::Invocation) -> bool {
+    invocation.arguments.first().is_some_and(|argument| argument.text == "panic")
 }
 
 // ---------------------------------------------------------------- bad ones
