@@ -1,6 +1,7 @@
 //! The command line from outside: exit codes, messages, hostile input, and what is left in place when something fails.
 
 mod explain;
+mod lifecycle;
 mod lines;
 mod output;
 mod policy;
