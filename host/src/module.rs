@@ -9,6 +9,7 @@ mod component;
 mod contract;
 mod engine;
 mod fault;
+mod inert;
 mod instance;
 mod limits;
 mod policy;
@@ -21,6 +22,6 @@ pub use answer::{
 };
 pub use component::{Component, Digest, LoadError, ModuleInfo};
 pub use fault::Fault;
-pub use limits::{Isolation, Limits};
+pub use limits::{Isolation, Limits, Wasi};
 pub use policy::{ConfigureError, Policy, PolicyModule, SettingsIssue};
 pub use question::{Definition, Question, Totals};

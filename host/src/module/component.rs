@@ -12,8 +12,9 @@ use super::aot;
 use super::contract::{self, PolicyPre};
 use super::engine::Engine;
 use super::fault::{Fault, causes, root_cause};
+use super::inert;
 use super::instance::Instance;
-use super::limits::{Guard, Isolation, Limits};
+use super::limits::{Guard, Isolation, Limits, Wasi};
 
 /// Bytes of a component at most. One with a script engine inside has 12 to 18 MB.
 const LARGEST: u64 = 64 << 20;
@@ -35,6 +36,12 @@ pub enum LoadError {
     /// It wants something from the host.
     #[error("the module imports {0}; a policy module imports nothing")]
     Imports(String),
+    /// It wants WASI, and the settings do not let it have an inert one.
+    #[error(
+        "the module imports {0}; a policy module imports nothing. If its language brings WASI along, `[module] allowInertWasi = true` \
+         lets it have one that does nothing: what the module can reach stays the same, nothing"
+    )]
+    ImportsWasi(String),
     /// It does not export the contract's interface.
     #[error("the module does not export `{wanted}`{found}")]
     MissingInterface {
@@ -77,7 +84,7 @@ impl LoadError {
         match self {
             Self::Unreadable { .. } => "module-unreadable",
             Self::NotAComponent(_) => "module-not-a-component",
-            Self::Imports(_) => "module-imports",
+            Self::Imports(_) | Self::ImportsWasi(_) => "module-imports",
             Self::MissingInterface { .. } => "module-missing-interface",
             Self::MissingFunctions { .. } => "module-missing-functions",
             Self::WrongType(_) => "module-wrong-type",
@@ -128,6 +135,8 @@ pub struct ModuleInfo {
     pub digest: Digest,
     /// Its size in bytes.
     pub size: usize,
+    /// What it imports: nothing, or interfaces of an inert WASI.
+    pub imports: Vec<String>,
 }
 
 /// What a compiled component was made of.
@@ -137,7 +146,7 @@ struct Source {
     size: usize,
 }
 
-/// A compiled component that imports nothing, exports the contract and is built for its version.
+/// A compiled component that imports nothing (or an inert WASI, where it may), exports the contract and is built for its version.
 pub struct Component {
     pub(super) engine: Engine,
     pub(super) pre: PolicyPre<Guard>,
@@ -226,10 +235,14 @@ impl Component {
         source: Source,
         limits: Limits,
     ) -> Result<Self, LoadError> {
-        check_imports(&engine, compiled)?;
+        let imports = checked_imports(&engine, compiled, limits.wasi)?;
         check_exports(&engine, compiled)?;
         let wrong_type = |error: wasmtime::Error| LoadError::WrongType(causes(&error));
-        let pre = Linker::new(engine.wasmtime()).instantiate_pre(compiled).map_err(wrong_type)?;
+        let mut linker = Linker::new(engine.wasmtime());
+        if limits.wasi == Wasi::Inert {
+            inert::link(&mut linker, engine.wasmtime(), compiled).map_err(wrong_type)?;
+        }
+        let pre = linker.instantiate_pre(compiled).map_err(wrong_type)?;
         let pre = PolicyPre::new(pre).map_err(wrong_type)?;
         Instance::check_types(&engine, &pre, &limits)?;
 
@@ -247,6 +260,7 @@ impl Component {
             settings_schema: said.settings_schema,
             digest: source.digest,
             size: source.size,
+            imports,
         };
         Ok(Self { engine, pre, limits, info })
     }
@@ -270,10 +284,20 @@ fn check_kind(bytes: &[u8]) -> Result<(), LoadError> {
     Err(LoadError::NotAComponent(problem.into()))
 }
 
-fn check_imports(engine: &Engine, compiled: &component::Component) -> Result<(), LoadError> {
-    let imports: Vec<String> =
-        compiled.component_type().imports(engine.wasmtime()).map(|(name, _)| format!("`{name}`")).collect();
-    if imports.is_empty() { Ok(()) } else { Err(LoadError::Imports(imports.join(", "))) }
+/// The names of the imports, if the module may have them.
+fn checked_imports(engine: &Engine, compiled: &component::Component, wasi: Wasi) -> Result<Vec<String>, LoadError> {
+    let engine = engine.wasmtime();
+    let ty = compiled.component_type();
+    let (allowed, foreign): (Vec<_>, Vec<_>) =
+        ty.imports(engine).partition(|(name, item)| inert::is_wasi(name, &item.ty));
+    let list = |imports: &[(&str, _)]| imports.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if !foreign.is_empty() {
+        return Err(LoadError::Imports(list(&foreign)));
+    }
+    if wasi == Wasi::Refused && !allowed.is_empty() {
+        return Err(LoadError::ImportsWasi(list(&allowed)));
+    }
+    Ok(allowed.into_iter().map(|(name, _)| name.to_owned()).collect())
 }
 
 fn check_exports(engine: &Engine, compiled: &component::Component) -> Result<(), LoadError> {

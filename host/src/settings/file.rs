@@ -122,6 +122,8 @@ pub(super) struct Module {
     #[serde(rename = "memoryMiB")]
     pub memory_mib: Option<MemoryMib>,
     pub deadline_ms: Option<Whole<1, 60_000>>,
+    #[serde(default)]
+    pub allow_inert_wasi: bool,
     pub settings: Option<Map<String, Value>>,
 }
 
