@@ -5,6 +5,7 @@
 
 mod answer;
 mod aot;
+mod cache;
 mod component;
 mod contract;
 mod engine;
@@ -20,7 +21,8 @@ pub use answer::{
     Admission, Candidacy, CwdAnswer, CwdClass, CwdJudgement, CwdWhy, Deferral, Effect, Exposure, Gate, Kind, Step,
     StepOutcome,
 };
-pub use component::{Component, Digest, LoadError, ModuleInfo};
+pub use cache::{CacheError, CachePolicy, CacheReport};
+pub use component::{Compilation, Component, Digest, LoadError, ModuleInfo};
 pub use fault::Fault;
 pub use limits::{Isolation, Limits, Wasi};
 pub use policy::{ConfigureError, Policy, PolicyModule, SettingsIssue};

@@ -9,7 +9,7 @@ use super::exit::{Exit, Failure};
 use super::input;
 use crate::call::ServerName;
 use crate::invoke::Judge;
-use crate::module::{Component, ConfigureError, Policy, PolicyModule};
+use crate::module::{CachePolicy, Component, ConfigureError, LoadError, Policy, PolicyModule};
 use crate::registry::{Catalogue, Generation, Registry, Servers};
 use crate::settings::Settings;
 
@@ -81,13 +81,19 @@ impl PolicyArguments {
     }
 }
 
+/// The settings' component. Compiled once and kept; where it cannot be kept, `doctor` says why.
+pub(super) fn component(settings: &Settings) -> Result<Component, LoadError> {
+    match &settings.module_path {
+        None => Component::embedded(settings.limits),
+        Some(path) => {
+            Component::from_file_with(path, settings.limits, &CachePolicy::of_user().unwrap_or(CachePolicy::Off))
+        }
+    }
+}
+
 /// The settings' module, under the settings.
 pub(super) fn module(settings: &Settings) -> Result<Arc<PolicyModule>, Failure> {
-    let component = match &settings.module_path {
-        None => Component::embedded(settings.limits),
-        Some(path) => Component::from_file(path, settings.limits),
-    };
-    let component = component.map_err(|e| Failure::text(Exit::Module, format!("{} [{}]", e, e.code())))?;
+    let component = component(settings).map_err(|e| Failure::text(Exit::Module, format!("{} [{}]", e, e.code())))?;
     match PolicyModule::new(Arc::new(component), &settings.policy_json()) {
         Ok(module) => Ok(Arc::new(module)),
         Err(error @ ConfigureError::Rejected(_)) => Err(Failure::new(Exit::Usage, error)),

@@ -9,6 +9,7 @@ use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{self, Linker};
 
 use super::aot;
+use super::cache::{self, CachePolicy};
 use super::contract::{self, PolicyPre};
 use super::engine::Engine;
 use super::fault::{Fault, causes, root_cause};
@@ -139,9 +140,21 @@ pub struct ModuleInfo {
     pub imports: Vec<String>,
 }
 
+/// Where a component's machine code came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compilation {
+    /// The build script compiled it.
+    AheadOfTime,
+    /// It was compiled before, and kept.
+    Cached,
+    /// It was compiled for this very load.
+    Now,
+}
+
 /// What a compiled component was made of.
 #[derive(Clone, Copy)]
 struct Source {
+    compilation: Compilation,
     digest: Digest,
     size: usize,
 }
@@ -152,6 +165,7 @@ pub struct Component {
     pub(super) pre: PolicyPre<Guard>,
     pub(super) limits: Limits,
     info: ModuleInfo,
+    compilation: Compilation,
 }
 
 impl fmt::Debug for Component {
@@ -173,10 +187,11 @@ impl Component {
     fn embedded_in(engine: Engine, limits: Limits) -> Result<Self, LoadError> {
         match aot::load(engine.wasmtime()) {
             Some(compiled) => {
-                let source = Source { digest: Digest(*aot::DIGEST), size: aot::COMPONENT.len() };
+                let compilation = Compilation::AheadOfTime;
+                let source = Source { compilation, digest: Digest(*aot::DIGEST), size: aot::COMPONENT.len() };
                 Self::checked(engine, &compiled, source, limits)
             }
-            None => Self::compiled(engine, aot::COMPONENT, limits),
+            None => Self::compiled(engine, aot::COMPONENT, limits, &CachePolicy::Off),
         }
     }
 
@@ -195,7 +210,17 @@ impl Component {
     ///
     /// [`LoadError`] that names what does not fit.
     pub fn from_bytes(bytes: &[u8], limits: Limits) -> Result<Self, LoadError> {
-        Self::compiled(Engine::new(limits.memory)?, bytes, limits)
+        Self::from_bytes_with(bytes, limits, &CachePolicy::Off)
+    }
+
+    /// A component from its bytes, which is compiled only if the cache does not have it. A cache that cannot be used is as
+    /// good as none; [`CachePolicy::report`] says why.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError`] that names what does not fit.
+    pub fn from_bytes_with(bytes: &[u8], limits: Limits, cache: &CachePolicy) -> Result<Self, LoadError> {
+        Self::compiled(Engine::new(limits.memory)?, bytes, limits, cache)
     }
 
     /// A component from a file.
@@ -204,6 +229,15 @@ impl Component {
     ///
     /// [`LoadError`] that names what does not fit.
     pub fn from_file(path: &Path, limits: Limits) -> Result<Self, LoadError> {
+        Self::from_file_with(path, limits, &CachePolicy::Off)
+    }
+
+    /// A component from a file, which is compiled only if the cache does not have it.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError`] that names what does not fit.
+    pub fn from_file_with(path: &Path, limits: Limits, cache: &CachePolicy) -> Result<Self, LoadError> {
         let unreadable = |problem: String| LoadError::Unreadable { path: path.display().to_string(), problem };
         let metadata = std::fs::metadata(path).map_err(|e| unreadable(e.to_string()))?;
         if !metadata.is_file() {
@@ -212,7 +246,7 @@ impl Component {
         if metadata.len() > LARGEST {
             return Err(unreadable(format!("it is larger than {} MiB", LARGEST >> 20)));
         }
-        Self::from_bytes(&std::fs::read(path).map_err(|e| unreadable(e.to_string()))?, limits)
+        Self::from_bytes_with(&std::fs::read(path).map_err(|e| unreadable(e.to_string()))?, limits, cache)
     }
 
     /// What the module is.
@@ -221,11 +255,32 @@ impl Component {
         &self.info
     }
 
-    fn compiled(engine: Engine, bytes: &[u8], limits: Limits) -> Result<Self, LoadError> {
+    /// Where the machine code came from.
+    #[must_use]
+    pub const fn compilation(&self) -> Compilation {
+        self.compilation
+    }
+
+    fn compiled(engine: Engine, bytes: &[u8], limits: Limits, cache: &CachePolicy) -> Result<Self, LoadError> {
         check_kind(bytes)?;
-        let compiled = component::Component::from_binary(engine.wasmtime(), bytes)
-            .map_err(|error| LoadError::NotAComponent(root_cause(&error)))?;
-        let source = Source { digest: Digest::of(bytes), size: bytes.len() };
+        let digest = Digest::of(bytes);
+        let key = cache::Key::new(engine.wasmtime(), digest);
+        let kept = cache.load(&key).ok().flatten().and_then(|code| aot::from_cache(engine.wasmtime(), &code));
+        let (compiled, compilation) = match kept {
+            Some(compiled) => (compiled, Compilation::Cached),
+            None => {
+                let compiled = component::Component::from_binary(engine.wasmtime(), bytes)
+                    .map_err(|error| LoadError::NotAComponent(root_cause(&error)))?;
+                // Kept before it is checked: what is refused is refused quickly the next time.
+                if *cache != CachePolicy::Off
+                    && let Ok(code) = compiled.serialize()
+                {
+                    let _ = cache.store(&key, &code);
+                }
+                (compiled, Compilation::Now)
+            }
+        };
+        let source = Source { compilation, digest, size: bytes.len() };
         Self::checked(engine, &compiled, source, limits)
     }
 
@@ -262,7 +317,7 @@ impl Component {
             size: source.size,
             imports,
         };
-        Ok(Self { engine, pre, limits, info })
+        Ok(Self { engine, pre, limits, info, compilation: source.compilation })
     }
 
     /// Whether instances serve more than one call.
@@ -290,7 +345,8 @@ fn checked_imports(engine: &Engine, compiled: &component::Component, wasi: Wasi)
     let ty = compiled.component_type();
     let (allowed, foreign): (Vec<_>, Vec<_>) =
         ty.imports(engine).partition(|(name, item)| inert::is_wasi(name, &item.ty));
-    let list = |imports: &[(&str, _)]| imports.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let list =
+        |imports: &[(&str, _)]| imports.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     if !foreign.is_empty() {
         return Err(LoadError::Imports(list(&foreign)));
     }

@@ -68,14 +68,15 @@ fn tick(engine: wasmtime::EngineWeak, alive: std::sync::Weak<Ticker>) -> std::io
 }
 
 fn pool(memory: usize) -> PoolingAllocationConfig {
-    // Components that carry a script engine are made of a dozen core modules; the default module is made of one.
-    const CORE_INSTANCES: u32 = 24;
+    // The default module is made of one core module, JavaScript's components of a few, Python's of 24 to 38: one for each of
+    // its libraries. Instances of core modules and tables take address space and counters, no memory, until they are used.
+    const CORE_INSTANCES: u32 = 64;
     const TABLES: u32 = 8;
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(SLOTS)
-        .total_core_instances(SLOTS * 4)
+        .total_core_instances(SLOTS * CORE_INSTANCES / 2)
         .total_memories(SLOTS)
-        .total_tables(SLOTS * 2)
+        .total_tables(SLOTS * 4)
         .max_core_instances_per_component(CORE_INSTANCES)
         .max_memories_per_component(2)
         .max_memories_per_module(1)

@@ -13,10 +13,10 @@
 mod answer;
 
 use thiserror::Error;
+use wasmtime::Engine;
 use wasmtime::StoreContextMut;
 use wasmtime::component::types::{ComponentInstance, ComponentItem, ResourceType as DeclaredResource};
 use wasmtime::component::{Component, Linker, LinkerInstance, ResourceType, Val};
-use wasmtime::Engine;
 
 use super::limits::Guard;
 use answer::Answer;
@@ -138,7 +138,8 @@ fn define(
             ComponentItem::ComponentFunc(function) => {
                 let full = toolwarden_text::clip(&format!("{interface}#{name}"), 160).into_owned();
                 let answer = Answer::of(interface, name, &function, |resource| resources.number(resource))?;
-                linker.func_new(name, move |store, _, given, results| respond(store, &full, &answer, given, results))?;
+                linker
+                    .func_new(name, move |store, _, given, results| respond(store, &full, &answer, given, results))?;
             }
             // Types need no definition, and WASI's interfaces hold nothing else. What does is not linked, and said so later.
             _ => {}

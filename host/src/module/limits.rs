@@ -78,7 +78,13 @@ pub(crate) struct Guard {
 
 impl Guard {
     pub const fn new(limits: &Limits) -> Self {
-        Self { memory: limits.memory, deadline: limits.deadline, starved: false, late: None, inert: inert::State::new() }
+        Self {
+            memory: limits.memory,
+            deadline: limits.deadline,
+            starved: false,
+            late: None,
+            inert: inert::State::new(),
+        }
     }
 
     /// A call begins.

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use crate::cli::exit::{Exit, Outcome};
 use crate::cli::output::{self, OutputArguments};
-use crate::cli::setup::{PolicyArguments, Profile};
-use crate::module::{Component, ConfigureError, PolicyModule};
+use crate::cli::setup::{self, PolicyArguments, Profile};
+use crate::module::{ConfigureError, ModuleInfo, PolicyModule};
 
 const EXAMPLES: &str = "Examples:
   toolwarden policy check my-policy.wasm
@@ -39,18 +39,15 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         module: arguments.module.clone(),
     };
     let settings = policy.settings()?;
-    let component = match &settings.module_path {
-        None => Component::embedded(settings.limits),
-        Some(path) => Component::from_file(path, settings.limits),
-    };
-    let checked = component.map_err(|e| (e.code(), e.to_string(), Exit::Module)).and_then(|component| {
-        let info = component.info().clone();
-        match PolicyModule::new(Arc::new(component), &settings.policy_json()) {
-            Ok(_) => Ok(info),
-            Err(e @ ConfigureError::Rejected(_)) => Err(("settings-rejected", e.to_string(), Exit::Usage)),
-            Err(ConfigureError::Fault(fault)) => Err((fault.code(), fault.to_string(), Exit::Module)),
-        }
-    });
+    let checked =
+        setup::component(&settings).map_err(|e| (e.code(), e.to_string(), Exit::Module)).and_then(|component| {
+            let info = component.info().clone();
+            match PolicyModule::new(Arc::new(component), &settings.policy_json()) {
+                Ok(_) => Ok(info),
+                Err(e @ ConfigureError::Rejected(_)) => Err(("settings-rejected", e.to_string(), Exit::Usage)),
+                Err(ConfigureError::Fault(fault)) => Err((fault.code(), fault.to_string(), Exit::Module)),
+            }
+        });
 
     let mut out = output::stdout();
     let human = arguments.output.is_human();
@@ -58,12 +55,14 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         Ok(info) if human => {
             writeln!(out, "{} {}: can be used", info.name, info.version)?;
             writeln!(out, "  {}\n  {} bytes, {}", info.summary, info.size, info.digest)?;
+            writeln!(out, "  imports {}", imports(&info))?;
             Exit::Done
         }
         Ok(info) => {
             let record = json!({
                 "ok": true, "name": info.name, "version": info.version, "summary": info.summary, "size": info.size,
-                "digest": info.digest.to_string(),
+                "digest": info.digest.to_string(), "imports": info.imports,
+                "wasi": if info.imports.is_empty() { "none" } else { "inert" },
             });
             output::json_line(&mut out, &record)?;
             Exit::Done
@@ -79,4 +78,12 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     };
     out.flush()?;
     Ok(exit)
+}
+
+/// What a module imports, for a person.
+fn imports(info: &ModuleInfo) -> String {
+    if info.imports.is_empty() {
+        return "nothing".into();
+    }
+    format!("inert WASI, which reaches nothing: {}", info.imports.join(", "))
 }

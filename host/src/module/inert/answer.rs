@@ -116,7 +116,9 @@ impl Answer {
             Self::Ended => Val::Result(Err(Some(Box::new(Val::Variant("closed".into(), None))))),
             Self::Yes => Val::Bool(true),
             Self::All => match given {
-                [Val::List(asked)] => Val::List((0..asked.len()).filter_map(|i| u32::try_from(i).ok()).map(Val::U32).collect()),
+                [Val::List(asked)] => {
+                    Val::List((0..asked.len()).filter_map(|i| u32::try_from(i).ok()).map(Val::U32).collect())
+                }
                 _ => return Err(other_types()),
             },
             Self::Instant => Val::U64(0),
