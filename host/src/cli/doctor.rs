@@ -138,7 +138,8 @@ fn cache_finding() -> Finding {
             "unset TOOLWARDEN_CACHE",
         ),
         Ok((CachePolicy::Folder(folder), report)) => {
-            let found = format!("{}: {} compiled modules, {} bytes", folder.display(), report.modules, report.bytes);
+            let modules = if report.modules == 1 { "module" } else { "modules" };
+            let found = format!("{}: {} compiled {modules}, {} bytes", folder.display(), report.modules, report.bytes);
             finding(Health::Good, found, "")
         }
         Err(error) => {

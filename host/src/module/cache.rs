@@ -134,7 +134,7 @@ impl CachePolicy {
     ///
     /// [`CacheError::Place`] where the environment names no folder.
     pub fn of_user() -> Result<Self, CacheError> {
-        place::of_user(|name| std::env::var_os(name), std::env::home_dir())
+        place::of_user(|name| std::env::var_os(name), std::env::home_dir().as_deref())
     }
 
     /// What the cache holds; nothing where there is none.

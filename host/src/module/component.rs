@@ -266,20 +266,17 @@ impl Component {
         let digest = Digest::of(bytes);
         let key = cache::Key::new(engine.wasmtime(), digest);
         let kept = cache.load(&key).ok().flatten().and_then(|code| aot::from_cache(engine.wasmtime(), &code));
-        let (compiled, compilation) = match kept {
-            Some(compiled) => (compiled, Compilation::Cached),
-            None => {
-                let compiled = component::Component::from_binary(engine.wasmtime(), bytes)
-                    .map_err(|error| LoadError::NotAComponent(root_cause(&error)))?;
-                // Kept before it is checked: what is refused is refused quickly the next time.
-                if *cache != CachePolicy::Off
-                    && let Ok(code) = compiled.serialize()
-                {
-                    let _ = cache.store(&key, &code);
-                }
-                (compiled, Compilation::Now)
-            }
-        };
+        let compilation = if kept.is_some() { Compilation::Cached } else { Compilation::Now };
+        let compile = || component::Component::from_binary(engine.wasmtime(), bytes);
+        let compiled = kept.map_or_else(compile, Ok).map_err(|error| LoadError::NotAComponent(root_cause(&error)))?;
+        if compilation == Compilation::Now
+            && *cache != CachePolicy::Off
+            && let Ok(code) = compiled.serialize()
+        {
+            // Kept before it is checked: what is refused is refused quickly the next time. What cannot be kept is compiled
+            // again.
+            let _ = cache.store(&key, &code);
+        }
         let source = Source { compilation, digest, size: bytes.len() };
         Self::checked(engine, &compiled, source, limits)
     }

@@ -138,8 +138,7 @@ fn define(
             ComponentItem::ComponentFunc(function) => {
                 let full = toolwarden_text::clip(&format!("{interface}#{name}"), 160).into_owned();
                 let answer = Answer::of(interface, name, &function, |resource| resources.number(resource))?;
-                linker
-                    .func_new(name, move |store, _, given, results| respond(store, &full, &answer, given, results))?;
+                linker.func_new(name, move |store, _, given, results| respond(store, &full, answer, given, results))?;
             }
             // Types need no definition, and WASI's interfaces hold nothing else. What does is not linked, and said so later.
             _ => {}
@@ -151,7 +150,7 @@ fn define(
 fn respond(
     mut store: StoreContextMut<'_, Guard>,
     name: &str,
-    answer: &Answer,
+    answer: Answer,
     given: &[Val],
     results: &mut [Val],
 ) -> wasmtime::Result<()> {

@@ -1,7 +1,7 @@
 //! Where the user's cache lies.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{CacheError, CachePolicy};
 
@@ -12,7 +12,7 @@ const VARIABLE: &str = "TOOLWARDEN_CACHE";
 /// started, so it counts for nothing.
 pub(super) fn of_user(
     variable: impl Fn(&str) -> Option<OsString>,
-    home: Option<PathBuf>,
+    home: Option<&Path>,
 ) -> Result<CachePolicy, CacheError> {
     match variable(VARIABLE) {
         Some(word) if word == "off" => return Ok(CachePolicy::Off),
@@ -21,7 +21,7 @@ pub(super) fn of_user(
         None => {}
     }
     let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let below_home = |folder: &str| home.clone().filter(|home| home.is_absolute()).map(|home| home.join(folder));
+    let below_home = |folder: &str| home.filter(|home| home.is_absolute()).map(|home| home.join(folder));
     let folder = if cfg!(windows) {
         absolute("LOCALAPPDATA")
     } else if cfg!(target_os = "macos") {

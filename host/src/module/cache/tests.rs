@@ -125,7 +125,7 @@ fn the_place_is_the_systems_own() {
     let place = |variables: &[(&str, &str)], home: Option<&str>| {
         let variables: BTreeMap<String, OsString> =
             variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-        place::of_user(|name| variables.get(name).cloned(), home.map(Into::into)).map_err(|error| error.code())
+        place::of_user(|name| variables.get(name).cloned(), home.map(Path::new)).map_err(|error| error.code())
     };
     assert_eq!(place(&[("TOOLWARDEN_CACHE", "off")], None), Ok(CachePolicy::Off));
     for wrong in ["", "no", "relative/path"] {
