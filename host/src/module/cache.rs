@@ -252,9 +252,11 @@ fn tidy(folder: &Path) -> io::Result<()> {
     all.sort_by_key(|file| std::cmp::Reverse(file.used));
     let mut bytes = 0_u64;
     for (index, file) in all.iter().enumerate() {
-        bytes = bytes.saturating_add(file.bytes);
-        if index >= FILES || bytes > BYTES {
+        let with_it = bytes.saturating_add(file.bytes);
+        if index >= FILES || with_it > BYTES {
             gone(&file.path)?;
+        } else {
+            bytes = with_it;
         }
     }
     for entry in fs::read_dir(folder)? {

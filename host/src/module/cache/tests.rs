@@ -75,9 +75,10 @@ fn the_oldest_go_and_so_does_what_was_left_behind() {
 
     // By size. The files are sparse, so they take no space.
     File::options().write(true).open(file_of(&folder, &key("n5"))).unwrap().set_len(BYTES).unwrap();
-    age(&file_of(&folder, &key("n5")), 0);
+    age(&file_of(&folder, &key("n5")), 1);
     cache.store(&key("newer"), b"code").unwrap();
-    assert!(loaded(&cache, "newer").is_some());
+    assert!(loaded(&cache, "newer").is_some() && loaded(&cache, "n6").is_some());
+    assert_eq!(loaded(&cache, "n5"), None);
     assert!(cache.report().unwrap().bytes <= BYTES);
 }
 
