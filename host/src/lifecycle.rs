@@ -8,10 +8,11 @@
 //! ```
 //! use std::sync::Arc;
 //! use toolwarden::lifecycle::{NoLifecycleEvents, Origin, Reload, Reloader, ReloaderOptions};
+//! use toolwarden::module::CachePolicy;
 //! use toolwarden::registry::Catalogue;
 //! use toolwarden::settings::Settings;
 //!
-//! let options = ReloaderOptions { catalogue: Catalogue::builtin(), context_window: 0 };
+//! let options = ReloaderOptions { catalogue: Catalogue::builtin(), context_window: 0, cache: CachePolicy::Off };
 //! let origin = Origin::new(Vec::new(), || Ok(Settings::default()));
 //! let reloader = Reloader::start(origin, options, Arc::new(NoLifecycleEvents)).unwrap();
 //! assert_eq!(reloader.state().current().policy().generation.0, 1);

@@ -6,10 +6,12 @@
 mod anatomy;
 mod answer;
 mod aot;
+mod cache;
 mod component;
 mod contract;
 mod engine;
 mod fault;
+mod inert;
 mod instance;
 mod limits;
 mod policy;
@@ -21,8 +23,9 @@ pub use answer::{
     Admission, Candidacy, CwdAnswer, CwdClass, CwdJudgement, CwdWhy, Deferral, Effect, Exposure, Gate, Kind, Step,
     StepOutcome,
 };
-pub use component::{Component, Digest, LoadError, ModuleInfo};
+pub use cache::{CacheError, CachePolicy, CacheReport};
+pub use component::{Compilation, Component, Digest, LoadError, ModuleInfo};
 pub use fault::Fault;
-pub use limits::{Isolation, Limits};
+pub use limits::{Isolation, Limits, Wasi};
 pub use policy::{ConfigureError, Policy, PolicyModule, SettingsIssue};
 pub use question::{Definition, Question, Totals};

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::invoke::Floors;
-use crate::module::{Isolation, Limits};
+use crate::module::{Isolation, Limits, Wasi};
 use toolwarden_text::clip;
 
 use file::{CwdPolicy, File, IsolationWord, McpMode, misshapen};
@@ -50,7 +50,8 @@ pub enum Format {
 pub struct Settings {
     /// The floors that hold for every module.
     pub floors: Floors,
-    /// What a module may use. Source: `module.memoryMiB`, `module.deadlineMs`, `module.isolation`.
+    /// What a module may use. Source: `module.memoryMiB`, `module.deadlineMs`, `module.isolation`,
+    /// `module.allowInertWasi`.
     pub limits: Limits,
     /// The policy module's file; none for the default module. Source: `module.path`.
     pub module_path: Option<PathBuf>,
@@ -177,6 +178,7 @@ impl Settings {
                 memory: module.memory_mib.map_or(defaults.memory, |mib| usize::from(mib.0) << 20),
                 deadline: module.deadline_ms.map_or(defaults.deadline, |ms| Duration::from_millis(ms.0)),
                 isolation,
+                wasi: if module.allow_inert_wasi { Wasi::Inert } else { Wasi::Refused },
                 ..defaults
             },
             module_path: module.path.as_ref().map(|path| folder.join(path)),

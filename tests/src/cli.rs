@@ -24,14 +24,24 @@ pub fn program() -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Runs the program with this standard input.
+/// Runs the program with this standard input. It keeps no compiled modules: a test leaves nothing in the user's folders.
 ///
 /// # Errors
 ///
 /// Where it cannot be run.
 pub fn run(arguments: &[&str], input: &[u8]) -> Result<Output> {
+    run_with(&[("TOOLWARDEN_CACHE", "off")], arguments, input)
+}
+
+/// Runs the program with these variables set.
+///
+/// # Errors
+///
+/// Where it cannot be run.
+pub fn run_with(variables: &[(&str, &str)], arguments: &[&str], input: &[u8]) -> Result<Output> {
     let mut child = Command::new(program()?)
         .args(arguments)
+        .envs(variables.iter().copied())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -8,6 +8,7 @@ pub mod agent;
 pub mod cli;
 pub mod component;
 pub mod guests;
+pub mod languages;
 pub mod native;
 #[allow(missing_docs, reason = "a model for tests, documented where it is not self-evident")]
 pub mod oracle;

@@ -35,6 +35,7 @@ impl NativePolicy {
             settings_schema: policy::SCHEMA.into(),
             digest: Digest::of(b"native"),
             size: 0,
+            imports: Vec::new(),
         };
         Ok(Self { module: Mutex::new(module), info })
     }

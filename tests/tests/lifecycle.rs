@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use toolwarden::call::Call;
 use toolwarden::invoke::{Decision, FactSource};
 use toolwarden::lifecycle::{LifecycleEvent, Origin, Reload, Reloader, ReloaderOptions, Safety, Watch, WatchOptions};
+use toolwarden::module::CachePolicy;
 use toolwarden::registry::Catalogue;
 use toolwarden::signature::SigningKey;
 use toolwarden_harness::{guests, vectors};
@@ -51,7 +52,7 @@ impl Service {
         let sink = move |event: &LifecycleEvent| {
             let _ = told.send(serde_json::to_value(event).unwrap());
         };
-        let options = ReloaderOptions { catalogue: Catalogue::builtin(), context_window: 0 };
+        let options = ReloaderOptions { catalogue: Catalogue::builtin(), context_window: 0, cache: CachePolicy::Off };
         let reloader =
             Reloader::start(Origin::file(&settings), options, Arc::new(sink)).map_err(|refusal| refusal.to_string())?;
         Ok(Self { folder, events: Mutex::new(events), reloader })

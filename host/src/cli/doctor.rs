@@ -10,7 +10,7 @@ use super::exit::{Exit, Failure, Outcome};
 use super::output::{self, OutputArguments};
 use super::setup::{self, PolicyArguments};
 use crate::authoring::TARGET;
-use crate::module::{Policy as _, PolicyModule};
+use crate::module::{CacheError, CachePolicy, Policy as _, PolicyModule};
 
 /// Arguments of `doctor`.
 #[derive(clap::Args)]
@@ -65,6 +65,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             }
         }
     }
+    findings.push(cache_finding());
     findings.push(target_finding());
 
     let mut out = output::human_stdout();
@@ -123,6 +124,32 @@ fn registry_finding(module: &PolicyModule) -> Finding {
             found: "the module gives no answer, so no tool can be called".into(),
             fix: "use another module, or the built-in one".into(),
         },
+    }
+}
+
+fn cache_finding() -> Finding {
+    let finding =
+        |health, found: String, fix: &str| Finding { what: "module cache", health, found, fix: fix.to_owned() };
+    let report = CachePolicy::of_user().and_then(|cache| cache.report().map(|report| (cache, report)));
+    match report {
+        Ok((CachePolicy::Off, _)) => finding(
+            Health::Optional,
+            "off: a module of your own is compiled at every start".into(),
+            "unset TOOLWARDEN_CACHE",
+        ),
+        Ok((CachePolicy::Folder(folder), report)) => {
+            let modules = if report.modules == 1 { "module" } else { "modules" };
+            let found = format!("{}: {} compiled {modules}, {} bytes", folder.display(), report.modules, report.bytes);
+            finding(Health::Good, found, "")
+        }
+        Err(error) => {
+            let fix = match &error {
+                CacheError::Writable(path) => format!("chmod go-w {}", path.display()),
+                CacheError::Place(_) => "TOOLWARDEN_CACHE=/a/folder/of/your/own".into(),
+                _ => "move it away, or name another folder in TOOLWARDEN_CACHE".into(),
+            };
+            finding(Health::Optional, format!("not used: {error} [{}]", error.code()), &fix)
+        }
     }
 }
 

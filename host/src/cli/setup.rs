@@ -10,7 +10,7 @@ use super::{events, input};
 use crate::call::ServerName;
 use crate::invoke::Judge;
 use crate::lifecycle::{Check, ModuleFile, Origin, Reloader, ReloaderOptions};
-use crate::module::{Component, ConfigureError, Policy, PolicyModule};
+use crate::module::{CachePolicy, Component, ConfigureError, Policy, PolicyModule};
 use crate::registry::{Catalogue, Generation, Registry, Servers};
 use crate::settings::{Settings, SettingsError};
 
@@ -92,6 +92,11 @@ impl PolicyArguments {
     }
 }
 
+/// Where compiled modules are kept. Where they cannot be kept, `doctor` says why.
+pub(super) fn cache() -> CachePolicy {
+    CachePolicy::of_user().unwrap_or(CachePolicy::Off)
+}
+
 /// The settings' module, under the settings.
 pub(super) fn module(settings: &Settings) -> Result<Arc<PolicyModule>, Failure> {
     let component = component(settings)?;
@@ -109,7 +114,7 @@ pub(super) fn component(settings: &Settings) -> Result<Arc<Component>, Failure> 
         Some(path) => {
             let file =
                 ModuleFile::read(path, &settings.release.provenance).map_err(|e| Failure::new(Exit::Module, e))?;
-            Component::from_bytes(file.bytes(), settings.limits)
+            Component::from_bytes_with(file.bytes(), settings.limits, &cache())
         }
     };
     component.map(Arc::new).map_err(|e| Failure::text(Exit::Module, format!("{} [{}]", e, e.code())))
@@ -123,7 +128,7 @@ pub(super) fn catalogue(tools: &ToolArguments) -> Result<Catalogue, Failure> {
 
 /// A reloader over the built-in tools and these lists, that tells what happens on standard error.
 pub(super) fn reloader(policy: &PolicyArguments, tools: &ToolArguments) -> Result<Arc<Reloader>, Failure> {
-    let options = ReloaderOptions { catalogue: catalogue(tools)?, context_window: 0 };
+    let options = ReloaderOptions { catalogue: catalogue(tools)?, context_window: 0, cache: cache() };
     Reloader::start(policy.origin(), options, Arc::new(events::tell)).map_err(|refusal| {
         let exit = match refusal.check {
             Check::Settings | Check::Configure => Exit::Usage,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::refusal::{Check, Refusal};
 use super::safety::Safety;
-use crate::module::{Component, ConfigureError, Digest, LoadError, ModuleInfo, PolicyModule};
+use crate::module::{CachePolicy, Component, ConfigureError, Digest, LoadError, ModuleInfo, PolicyModule};
 use crate::settings::{Provenance, Settings};
 use crate::signature::Signature;
 use crate::vectors::{Runner, Vector};
@@ -96,10 +96,15 @@ impl Candidate {
     /// # Errors
     ///
     /// [`Refusal`] that names the check.
-    pub fn admit(settings: Settings, file: Option<&ModuleFile>, budget: Budget) -> Result<Self, Refusal> {
+    pub fn admit(
+        settings: Settings,
+        file: Option<&ModuleFile>,
+        budget: Budget,
+        cache: &CachePolicy,
+    ) -> Result<Self, Refusal> {
         let component = match file {
             None => Component::embedded(settings.limits),
-            Some(file) => Component::from_bytes(file.bytes(), settings.limits),
+            Some(file) => Component::from_bytes_with(file.bytes(), settings.limits, cache),
         };
         let component = component.map_err(|error: LoadError| {
             let refusal = Refusal::new(Check::Contract, error.code(), error);

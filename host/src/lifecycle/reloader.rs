@@ -15,7 +15,7 @@ use super::release::Release;
 use super::trial::{Trial, TrialReport};
 use crate::call::Call;
 use crate::invoke::{Judged, Observer, PolicyId, State};
-use crate::module::{Component, Digest, Fault};
+use crate::module::{CachePolicy, Component, Digest, Fault};
 use crate::registry::{Catalogue, Generation};
 use crate::settings::{Settings, SettingsError, TrialSettings};
 
@@ -61,6 +61,8 @@ pub struct ReloaderOptions {
     pub catalogue: Catalogue,
     /// The model's context window in tokens; 0 when not known.
     pub context_window: u64,
+    /// Where compiled modules are kept.
+    pub cache: CachePolicy,
 }
 
 /// What a reload came to.
@@ -80,6 +82,7 @@ pub struct Reloader {
     origin: Origin,
     context_window: u64,
     budget: Budget,
+    cache: CachePolicy,
     state: Arc<State>,
     trial: Arc<ArcSwapOption<Trial>>,
     events: Arc<dyn LifecycleSink>,
@@ -115,11 +118,11 @@ impl Reloader {
         options: ReloaderOptions,
         events: Arc<dyn LifecycleSink>,
     ) -> Result<Arc<Self>, Refusal> {
-        let ReloaderOptions { catalogue, context_window } = options;
+        let ReloaderOptions { catalogue, context_window, cache } = options;
         let budget = Budget::default();
         let settings = load(&origin)?;
         let file = module_file(&settings)?;
-        let candidate = Candidate::admit(settings, file.as_ref(), budget)?;
+        let candidate = Candidate::admit(settings, file.as_ref(), budget, &cache)?;
         let (active, judge) = Release::make(candidate, &catalogue, context_window, Generation(1))?;
         let trial = Arc::new(ArcSwapOption::empty());
         let reloader = Arc::new_cyclic(|me: &Weak<Self>| {
@@ -131,6 +134,7 @@ impl Reloader {
                 origin,
                 context_window,
                 budget,
+                cache,
                 state: Arc::new(State::new(judge.observed(Arc::new(observer)))),
                 trial,
                 events,
@@ -188,7 +192,7 @@ impl Reloader {
             // The module stays out, but nobody's settings wait for that.
             inner.active.under(settings, self.budget)?
         } else {
-            Candidate::admit(settings, file.as_ref(), self.budget)?
+            Candidate::admit(settings, file.as_ref(), self.budget, &self.cache)?
         };
         let swapped = self.publish(inner, candidate, Cause::Reload)?;
         self.trial_of_settings(inner);
@@ -279,7 +283,7 @@ impl Reloader {
 
     fn try_start(&self, inner: &Inner, trial: &TrialSettings) -> Result<(), Refusal> {
         let file = ModuleFile::read(&trial.path, &trial.provenance)?;
-        let candidate = Candidate::admit(inner.active.settings.clone(), Some(&file), self.budget)?;
+        let candidate = Candidate::admit(inner.active.settings.clone(), Some(&file), self.budget, &self.cache)?;
         let generation = inner.active.policy.generation;
         let (release, judge) = Release::make(candidate, &inner.catalogue, self.context_window, generation)?;
         let me = Weak::clone(&self.me);

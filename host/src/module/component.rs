@@ -10,11 +10,13 @@ use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{self, Linker};
 
 use super::aot;
+use super::cache::{self, CachePolicy};
 use super::contract::{self, PolicyPre};
 use super::engine::Engine;
 use super::fault::{Fault, causes, root_cause};
+use super::inert;
 use super::instance::Instance;
-use super::limits::{Guard, Isolation, Limits};
+use super::limits::{Guard, Isolation, Limits, Wasi};
 
 /// Bytes of a component at most. One with a script engine inside has 12 to 18 MB.
 const LARGEST: u64 = 64 << 20;
@@ -36,6 +38,12 @@ pub enum LoadError {
     /// It wants something from the host.
     #[error("the module imports {0}; a policy module imports nothing")]
     Imports(String),
+    /// It wants WASI, and the settings do not let it have an inert one.
+    #[error(
+        "the module imports {0}; a policy module imports nothing. If its language brings WASI along, `[module] allowInertWasi = true` \
+         lets it have one that does nothing: what the module can reach stays the same, nothing"
+    )]
+    ImportsWasi(String),
     /// It does not export the contract's interface.
     #[error("the module does not export `{wanted}`{found}")]
     MissingInterface {
@@ -78,7 +86,7 @@ impl LoadError {
         match self {
             Self::Unreadable { .. } => "module-unreadable",
             Self::NotAComponent(_) => "module-not-a-component",
-            Self::Imports(_) => "module-imports",
+            Self::Imports(_) | Self::ImportsWasi(_) => "module-imports",
             Self::MissingInterface { .. } => "module-missing-interface",
             Self::MissingFunctions { .. } => "module-missing-functions",
             Self::WrongType(_) => "module-wrong-type",
@@ -148,21 +156,36 @@ pub struct ModuleInfo {
     pub digest: Digest,
     /// Its size in bytes.
     pub size: usize,
+    /// What it imports: nothing, or interfaces of an inert WASI.
+    pub imports: Vec<String>,
+}
+
+/// Where a component's machine code came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compilation {
+    /// The build script compiled it.
+    AheadOfTime,
+    /// It was compiled before, and kept.
+    Cached,
+    /// It was compiled for this very load.
+    Now,
 }
 
 /// What a compiled component was made of.
 #[derive(Clone, Copy)]
 struct Source {
+    compilation: Compilation,
     digest: Digest,
     size: usize,
 }
 
-/// A compiled component that imports nothing, exports the contract and is built for its version.
+/// A compiled component that imports nothing (or an inert WASI, where it may), exports the contract and is built for its version.
 pub struct Component {
     pub(super) engine: Engine,
     pub(super) pre: PolicyPre<Guard>,
     pub(super) limits: Limits,
     info: ModuleInfo,
+    compilation: Compilation,
 }
 
 impl fmt::Debug for Component {
@@ -190,10 +213,11 @@ impl Component {
     fn embedded_in(engine: Engine, limits: Limits) -> Result<Self, LoadError> {
         match aot::load(engine.wasmtime()) {
             Some(compiled) => {
-                let source = Source { digest: Self::embedded_digest(), size: aot::COMPONENT.len() };
+                let compilation = Compilation::AheadOfTime;
+                let source = Source { compilation, digest: Self::embedded_digest(), size: aot::COMPONENT.len() };
                 Self::checked(engine, &compiled, source, limits)
             }
-            None => Self::compiled(engine, aot::COMPONENT, limits),
+            None => Self::compiled(engine, aot::COMPONENT, limits, &CachePolicy::Off),
         }
     }
 
@@ -212,7 +236,17 @@ impl Component {
     ///
     /// [`LoadError`] that names what does not fit.
     pub fn from_bytes(bytes: &[u8], limits: Limits) -> Result<Self, LoadError> {
-        Self::compiled(Engine::new(limits.memory)?, bytes, limits)
+        Self::from_bytes_with(bytes, limits, &CachePolicy::Off)
+    }
+
+    /// A component from its bytes, which is compiled only if the cache does not have it. A cache that cannot be used is as
+    /// good as none; [`CachePolicy::report`] says why.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError`] that names what does not fit.
+    pub fn from_bytes_with(bytes: &[u8], limits: Limits, cache: &CachePolicy) -> Result<Self, LoadError> {
+        Self::compiled(Engine::new(limits.memory)?, bytes, limits, cache)
     }
 
     /// A component from a file.
@@ -247,11 +281,29 @@ impl Component {
         &self.info
     }
 
-    fn compiled(engine: Engine, bytes: &[u8], limits: Limits) -> Result<Self, LoadError> {
+    /// Where the machine code came from.
+    #[must_use]
+    pub const fn compilation(&self) -> Compilation {
+        self.compilation
+    }
+
+    fn compiled(engine: Engine, bytes: &[u8], limits: Limits, cache: &CachePolicy) -> Result<Self, LoadError> {
         check_kind(bytes)?;
-        let compiled = component::Component::from_binary(engine.wasmtime(), bytes)
-            .map_err(|error| LoadError::NotAComponent(root_cause(&error)))?;
-        let source = Source { digest: Digest::of(bytes), size: bytes.len() };
+        let digest = Digest::of(bytes);
+        let key = cache::Key::new(engine.wasmtime(), digest);
+        let kept = cache.load(&key).ok().flatten().and_then(|code| aot::from_cache(engine.wasmtime(), &code));
+        let compilation = if kept.is_some() { Compilation::Cached } else { Compilation::Now };
+        let compile = || component::Component::from_binary(engine.wasmtime(), bytes);
+        let compiled = kept.map_or_else(compile, Ok).map_err(|error| LoadError::NotAComponent(root_cause(&error)))?;
+        if compilation == Compilation::Now
+            && *cache != CachePolicy::Off
+            && let Ok(code) = compiled.serialize()
+        {
+            // Kept before it is checked: what is refused is refused quickly the next time. What cannot be kept is compiled
+            // again.
+            let _ = cache.store(&key, &code);
+        }
+        let source = Source { compilation, digest, size: bytes.len() };
         Self::checked(engine, &compiled, source, limits)
     }
 
@@ -261,10 +313,14 @@ impl Component {
         source: Source,
         limits: Limits,
     ) -> Result<Self, LoadError> {
-        check_imports(&engine, compiled)?;
+        let imports = checked_imports(&engine, compiled, limits.wasi)?;
         check_exports(&engine, compiled)?;
         let wrong_type = |error: wasmtime::Error| LoadError::WrongType(causes(&error));
-        let pre = Linker::new(engine.wasmtime()).instantiate_pre(compiled).map_err(wrong_type)?;
+        let mut linker = Linker::new(engine.wasmtime());
+        if limits.wasi == Wasi::Inert {
+            inert::link(&mut linker, engine.wasmtime(), compiled).map_err(wrong_type)?;
+        }
+        let pre = linker.instantiate_pre(compiled).map_err(wrong_type)?;
         let pre = PolicyPre::new(pre).map_err(wrong_type)?;
         Instance::check_types(&engine, &pre, &limits)?;
 
@@ -282,8 +338,9 @@ impl Component {
             settings_schema: said.settings_schema,
             digest: source.digest,
             size: source.size,
+            imports,
         };
-        Ok(Self { engine, pre, limits, info })
+        Ok(Self { engine, pre, limits, info, compilation: source.compilation })
     }
 
     /// Whether instances serve more than one call.
@@ -305,10 +362,21 @@ pub(super) fn check_kind(bytes: &[u8]) -> Result<(), LoadError> {
     Err(LoadError::NotAComponent(problem.into()))
 }
 
-fn check_imports(engine: &Engine, compiled: &component::Component) -> Result<(), LoadError> {
-    let imports: Vec<String> =
-        compiled.component_type().imports(engine.wasmtime()).map(|(name, _)| format!("`{name}`")).collect();
-    if imports.is_empty() { Ok(()) } else { Err(LoadError::Imports(imports.join(", "))) }
+/// The names of the imports, if the module may have them.
+fn checked_imports(engine: &Engine, compiled: &component::Component, wasi: Wasi) -> Result<Vec<String>, LoadError> {
+    let engine = engine.wasmtime();
+    let ty = compiled.component_type();
+    let (allowed, foreign): (Vec<_>, Vec<_>) =
+        ty.imports(engine).partition(|(name, item)| inert::is_wasi(name, &item.ty));
+    let list =
+        |imports: &[(&str, _)]| imports.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if !foreign.is_empty() {
+        return Err(LoadError::Imports(list(&foreign)));
+    }
+    if wasi == Wasi::Refused && !allowed.is_empty() {
+        return Err(LoadError::ImportsWasi(list(&allowed)));
+    }
+    Ok(allowed.into_iter().map(|(name, _)| name.to_owned()).collect())
 }
 
 fn check_exports(engine: &Engine, compiled: &component::Component) -> Result<(), LoadError> {

@@ -18,7 +18,9 @@ const TICK: Duration = Duration::from_millis(5);
 pub(crate) const INSTANCES: u32 = 32;
 
 /// Slots of an engine's pool: the same component may run under several settings, the old ones until their calls are over.
-const SLOTS: u32 = 4 * INSTANCES;
+/// A slot reserves address space for its whole memory and a guard behind it, 4 GiB and more. Where there is too little for
+/// the first number the next is tried; with few slots, calls wait for one another.
+const SLOTS: [u32; 3] = [4 * INSTANCES, INSTANCES, 4];
 
 /// An engine. Cheap to clone; the ticker stops when the last clone is gone.
 #[derive(Clone)]
@@ -30,12 +32,16 @@ pub(crate) struct Engine {
 impl Engine {
     /// An engine whose modules get this much memory each, in bytes.
     pub fn new(memory: usize) -> Result<Self, LoadError> {
-        let mut config = tuning::config();
-        config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(memory)));
-        let inner = wasmtime::Engine::new(&config)
-            // The pool reserves address space for all its slots. Where there is too little of it, instances are made as they
-            // are needed.
-            .or_else(|_| wasmtime::Engine::new(&tuning::config()))
+        let pooled = |slots| {
+            let mut config = tuning::config();
+            config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(memory, slots)));
+            wasmtime::Engine::new(&config).ok()
+        };
+        let inner = SLOTS
+            .into_iter()
+            .find_map(pooled)
+            // Where there is no room for any pool, instances are made as they are needed.
+            .map_or_else(|| wasmtime::Engine::new(&tuning::config()), Ok)
             .map_err(|error| LoadError::Engine(root_cause(&error)))?;
         let ticker = Arc::new(Ticker);
         tick(inner.weak(), Arc::downgrade(&ticker)).map_err(|error| LoadError::Engine(error.to_string()))?;
@@ -67,15 +73,16 @@ fn tick(engine: wasmtime::EngineWeak, alive: std::sync::Weak<Ticker>) -> std::io
     thread::Builder::new().name("toolwarden-epoch".into()).spawn(run).map(drop)
 }
 
-fn pool(memory: usize) -> PoolingAllocationConfig {
-    // Components that carry a script engine are made of a dozen core modules; the default module is made of one.
-    const CORE_INSTANCES: u32 = 24;
+fn pool(memory: usize, slots: u32) -> PoolingAllocationConfig {
+    // The default module is made of one core module, JavaScript's components of a few, Python's of 24 to 38: one for each of
+    // its libraries. Instances of core modules and tables take address space and counters, no memory, until they are used.
+    const CORE_INSTANCES: u32 = 64;
     const TABLES: u32 = 8;
     let mut pool = PoolingAllocationConfig::new();
-    pool.total_component_instances(SLOTS)
-        .total_core_instances(SLOTS * 4)
-        .total_memories(SLOTS)
-        .total_tables(SLOTS * 2)
+    pool.total_component_instances(slots)
+        .total_core_instances(slots * CORE_INSTANCES)
+        .total_memories(slots)
+        .total_tables(slots * TABLES)
         .max_core_instances_per_component(CORE_INSTANCES)
         .max_memories_per_component(2)
         .max_memories_per_module(1)

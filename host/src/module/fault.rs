@@ -3,6 +3,7 @@
 use thiserror::Error;
 use wasmtime::Trap;
 
+use super::inert::Refusal;
 use super::limits::Guard;
 
 /// Why a module gave no answer that counts.
@@ -23,6 +24,9 @@ pub enum Fault {
     /// It answered something that the contract does not allow.
     #[error("the policy module answered nonsense: {0}")]
     BadAnswer(String),
+    /// It called what its inert WASI does not have, or too much of what it has.
+    #[error("the policy module wanted more than there is: {0}")]
+    Refused(String),
     /// No instance could be made.
     #[error("no instance of the policy module could be made: {0}")]
     Unavailable(String),
@@ -38,12 +42,16 @@ impl Fault {
             Self::OutOfMemory => "module-out-of-memory",
             Self::StackOverflow => "module-stack-overflow",
             Self::BadAnswer(_) => "module-bad-answer",
+            Self::Refused(_) => "module-wasi-refused",
             Self::Unavailable(_) => "module-unavailable",
         }
     }
 
     /// Tells a failed call by the type of its error, never by its text. What is no trap failed while the answer was read.
     pub(crate) fn of_call(error: &wasmtime::Error, guard: &Guard) -> Self {
+        if let Some(refusal) = error.downcast_ref::<Refusal>() {
+            return Self::Refused(refusal.to_string());
+        }
         match error.downcast_ref::<Trap>() {
             Some(Trap::Interrupt) => Self::DeadlineExceeded,
             Some(Trap::StackOverflow) => Self::StackOverflow,
@@ -59,6 +67,7 @@ impl Fault {
     pub(crate) fn of_start(error: &wasmtime::Error, guard: &Guard) -> Self {
         match error.downcast_ref::<Trap>() {
             Some(_) => Self::of_call(error, guard),
+            None if error.is::<Refusal>() => Self::of_call(error, guard),
             None if guard.starved => Self::OutOfMemory,
             None => Self::Unavailable(root_cause(error)),
         }

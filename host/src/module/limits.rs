@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 use cpu_time::ThreadTime;
 use wasmtime::ResourceLimiter;
 
+use super::inert;
+
 /// How instances are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Isolation {
@@ -13,6 +15,17 @@ pub enum Isolation {
     Pooled,
     /// Each call gets a fresh instance. Source: `module.isolation = "per-call"`.
     PerCall,
+}
+
+/// Whether a module may import WASI.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wasi {
+    /// A module imports nothing. The default.
+    #[default]
+    Refused,
+    /// A module may import interfaces of `wasi:`. They are there and do nothing: no files, no environment, no network, no time.
+    /// Source: `module.allowInertWasi = true`.
+    Inert,
 }
 
 /// What one module may use. The defaults leave a hundredfold margin over what the default module needs.
@@ -28,11 +41,19 @@ pub struct Limits {
     pub answer: usize,
     /// How instances are used. Default: pooled.
     pub isolation: Isolation,
+    /// Whether it may import WASI. Default: no.
+    pub wasi: Wasi,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { memory: 16 << 20, deadline: Duration::from_millis(50), answer: 1 << 20, isolation: Isolation::Pooled }
+        Self {
+            memory: 16 << 20,
+            deadline: Duration::from_millis(50),
+            answer: 1 << 20,
+            isolation: Isolation::Pooled,
+            wasi: Wasi::Refused,
+        }
     }
 }
 
@@ -51,16 +72,25 @@ pub(crate) struct Guard {
     pub starved: bool,
     /// When the running call first went past its deadline: its thread's processor time, and the clock.
     late: Option<(Duration, Instant)>,
+    /// What it did with its inert WASI.
+    pub inert: inert::State,
 }
 
 impl Guard {
     pub const fn new(limits: &Limits) -> Self {
-        Self { memory: limits.memory, deadline: limits.deadline, starved: false, late: None }
+        Self {
+            memory: limits.memory,
+            deadline: limits.deadline,
+            starved: false,
+            late: None,
+            inert: inert::State::new(),
+        }
     }
 
     /// A call begins.
     pub const fn begin(&mut self) {
         self.late = None;
+        self.inert.begin();
     }
 
     /// Whether a call that is past its deadline by the clock may go on. Asking for processor time costs a system call, so a

@@ -126,6 +126,8 @@ pub(super) struct Module {
     #[serde(rename = "memoryMiB")]
     pub memory_mib: Option<MemoryMib>,
     pub deadline_ms: Option<Whole<1, 60_000>>,
+    #[serde(default)]
+    pub allow_inert_wasi: bool,
     pub settings: Option<Map<String, Value>>,
     #[serde(default, deserialize_with = "parsed")]
     pub sha256: Option<Digest>,

@@ -12,7 +12,7 @@ fn doctor_says_what_is_set_up() {
         let findings: Vec<(String, String)> = cli::lines(&output)
             .unwrap()
             .iter()
-            .filter(|f| f["what"] != "wasm target")
+            .filter(|f| f["what"] != "wasm target" && f["what"] != "module cache")
             .map(|f| (f["what"].as_str().unwrap().to_owned(), f["health"].as_str().unwrap().to_owned()))
             .collect();
         (exit(&output), findings)

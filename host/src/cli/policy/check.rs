@@ -7,8 +7,9 @@ use serde_json::json;
 
 use crate::cli::exit::{Exit, Outcome};
 use crate::cli::output::{self, OutputArguments};
-use crate::cli::setup::{PolicyArguments, Profile};
+use crate::cli::setup::{self, PolicyArguments, Profile};
 use crate::lifecycle::{Budget, Candidate, Check, ModuleFile, Refusal};
+use crate::module::ModuleInfo;
 use crate::settings::Settings;
 
 const EXAMPLES: &str = "Examples:
@@ -49,13 +50,15 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             let info = candidate.info();
             writeln!(out, "{} {}: can be put in force", info.name, info.version)?;
             writeln!(out, "  {}\n  {} bytes, {}", info.summary, info.size, info.digest)?;
+            writeln!(out, "  imports {}", imports(info))?;
             Exit::Done
         }
         Ok(candidate) => {
             let info = candidate.info();
             let record = json!({
                 "ok": true, "name": info.name, "version": info.version, "summary": info.summary, "size": info.size,
-                "digest": info.digest.to_string(),
+                "digest": info.digest.to_string(), "imports": info.imports,
+                "wasi": if info.imports.is_empty() { "none" } else { "inert" },
             });
             output::json_line(&mut out, &record)?;
             Exit::Done
@@ -81,5 +84,13 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 fn checked(settings: Settings) -> Result<Candidate, Refusal> {
     let read = |path: &PathBuf| ModuleFile::read(path, &settings.release.provenance);
     let file = settings.module_path.as_ref().map(read).transpose()?;
-    Candidate::admit(settings, file.as_ref(), Budget::default())
+    Candidate::admit(settings, file.as_ref(), Budget::default(), &setup::cache())
+}
+
+/// What a module imports, for a person.
+fn imports(info: &ModuleInfo) -> String {
+    if info.imports.is_empty() {
+        return "nothing".into();
+    }
+    format!("inert WASI, which reaches nothing: {}", info.imports.join(", "))
 }
