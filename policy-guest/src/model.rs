@@ -97,6 +97,15 @@ pub struct ToolRef<'a> {
     pub public_name: &'a str,
 }
 
+impl ToolRef<'_> {
+    /// Whether the tool is the agent's own of that name. A server may call a tool of its own `Bash`, so a name alone says
+    /// nothing; a tool of which the host does not know where it is from gets the stricter reading.
+    #[must_use]
+    pub fn is_built_in(&self, name: &str) -> bool {
+        matches!(self.origin, Origin::Core | Origin::Unknown) && self.name == name
+    }
+}
+
 /// One member of the arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Argument<'a> {
@@ -202,7 +211,7 @@ impl<'a> Invocation<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Stable name of the rule.
-    pub rule: &'static str,
+    pub rule: Cow<'static, str>,
     /// What it did.
     pub outcome: StepOutcome,
     /// Why, in words.
@@ -251,7 +260,7 @@ pub struct Gate {
     /// What it comes to.
     pub effect: Effect,
     /// Reason code; empty when free.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// One sentence.
     pub reason: Cow<'static, str>,
     /// The real target, safe to show.
@@ -281,7 +290,7 @@ pub struct Admission {
     /// `Refused` or `Free`.
     pub effect: Effect,
     /// Reason code when refused.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// One sentence when refused.
     pub reason: Cow<'static, str>,
     /// Whether its tokens count towards the budget.
@@ -302,10 +311,10 @@ pub struct Totals {
 }
 
 /// What the model is shown of a tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deferral {
     /// What it is shown.
     pub exposure: Exposure,
     /// Reason code.
-    pub reason: &'static str,
+    pub reason: Cow<'static, str>,
 }

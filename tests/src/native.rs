@@ -58,7 +58,7 @@ impl Policy for NativePolicy {
                 policy::Effect::Gated => Effect::Gated,
                 policy::Effect::Free => Effect::Free,
             },
-            kind: Kind::new(gate.kind.into()),
+            kind: Kind::new(gate.kind.into_owned()),
             reason: gate.reason.into_owned(),
             detail: gate.detail,
             cwd: (gate.cwd.class != policy::CwdClass::NotApplicable).then(|| judgement(gate.cwd)),
@@ -84,7 +84,7 @@ impl Policy for NativePolicy {
     fn admit_tools(&self, tools: &[Definition]) -> Result<Vec<Admission>, Fault> {
         let admit = |tool: &Definition| {
             let admission = self.with(|module| module.admit_tool(&definition(tool)));
-            let refused = Kind::new(admission.kind.into()).map(|kind| (kind, admission.reason.into_owned()));
+            let refused = Kind::new(admission.kind.into_owned()).map(|kind| (kind, admission.reason.into_owned()));
             let candidacy = match admission.candidacy {
                 policy::Candidacy::Candidate => Candidacy::Candidate,
                 policy::Candidacy::Exempt => Candidacy::Exempt,
@@ -110,7 +110,8 @@ impl Policy for NativePolicy {
                 policy::Exposure::Deferred => Exposure::Deferred,
                 policy::Exposure::Eager => Exposure::Eager,
             };
-            let reason = Kind::new(deferral.reason.into()).ok_or_else(|| Fault::BadAnswer(deferral.reason.into()))?;
+            let reason = deferral.reason.into_owned();
+            let reason = Kind::new(reason.clone()).ok_or(Fault::BadAnswer(reason))?;
             Ok(Deferral { exposure, reason })
         };
         tools.iter().map(defer).collect()
