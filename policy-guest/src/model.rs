@@ -97,7 +97,13 @@ pub struct ToolRef<'a> {
     pub public_name: &'a str,
 }
 
-impl ToolRef<'_> {
+impl<'a> ToolRef<'a> {
+    /// A registered tool of the agent's own.
+    #[must_use]
+    pub const fn core(name: &'a str) -> Self {
+        Self { origin: Origin::Core, registration: Registration::Registered, server: "", name, public_name: name }
+    }
+
     /// Whether the tool is the agent's own of that name. A server may call a tool of its own `Bash`, so a name alone says
     /// nothing; a tool of which the host does not know where it is from gets the stricter reading.
     #[must_use]
@@ -117,6 +123,14 @@ pub struct Argument<'a> {
     pub text: &'a str,
 }
 
+impl<'a> Argument<'a> {
+    /// An argument that is a string.
+    #[must_use]
+    pub const fn text(name: &'a str, text: &'a str) -> Self {
+        Self { name, kind: JsonKind::Text, text }
+    }
+}
+
 /// Where the agent works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workspace<'a> {
@@ -130,6 +144,14 @@ pub struct Workspace<'a> {
     pub skills_roots: Vec<&'a str>,
     /// The person's home folder.
     pub home: &'a str,
+}
+
+impl<'a> Workspace<'a> {
+    /// A folder with POSIX paths, and no other roots.
+    #[must_use]
+    pub const fn posix(root: &'a str) -> Self {
+        Self { flavour: Flavour::Posix, root, extra_roots: Vec::new(), skills_roots: Vec::new(), home: "" }
+    }
 }
 
 /// What the host found out about the cwd.
@@ -177,6 +199,20 @@ pub struct Facts<'a> {
     pub trust_summary: &'a str,
     /// The registered name closest to an unregistered one.
     pub nearest: &'a str,
+}
+
+impl Facts<'_> {
+    /// The host did not look, and there is no baseline to compare with.
+    #[must_use]
+    pub const fn not_attempted() -> Self {
+        Self {
+            cwd: CwdFacts::not_attempted(),
+            paths: Vec::new(),
+            trust: Trust::SnapshotUnavailable,
+            trust_summary: "",
+            nearest: "",
+        }
+    }
 }
 
 /// A call with all its facts.

@@ -110,8 +110,8 @@ impl Policy for NativePolicy {
                 policy::Exposure::Deferred => Exposure::Deferred,
                 policy::Exposure::Eager => Exposure::Eager,
             };
-            let reason = deferral.reason.into_owned();
-            let reason = Kind::new(reason.clone()).ok_or(Fault::BadAnswer(reason))?;
+            let reason = Kind::new(deferral.reason.into_owned())
+                .ok_or_else(|| Fault::BadAnswer("a reason code is not one".into()))?;
             Ok(Deferral { exposure, reason })
         };
         tools.iter().map(defer).collect()
