@@ -2,6 +2,7 @@
 
 mod explain;
 mod lines;
+mod new;
 mod output;
 mod policy;
 mod registry;
