@@ -12,7 +12,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     fs::write(Path::new(&env::var("OUT_DIR")?).join("schema.json"), schema)?;
 
     // A policy call is shallow: 64 KiB of stack keep a fresh instance small, and an overflow traps instead of reaching data.
-    if env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("wasm32") {
+    // Only where this crate is the module: as a part of another one it makes nothing that is linked.
+    let is_module = ["COMPONENT", "CORE_MODULE"].iter().any(|f| env::var_os(format!("CARGO_FEATURE_{f}")).is_some());
+    if is_module && env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("wasm32") {
         println!("cargo::rustc-link-arg-cdylib=-zstack-size=65536");
     }
     Ok(())

@@ -1,7 +1,9 @@
-//! Building a policy module from a crate: plain cargo, then the component around what cargo made.
+//! From an idea to a policy module: a [new] crate, and what is [built](build) from one by plain cargo, with the component
+//! around it.
 
 #[allow(clippy::indexing_slicing, reason = "reading a JSON value by index answers null and never panics")]
 mod cargo;
+mod new;
 #[allow(clippy::indexing_slicing, reason = "reading a JSON value by index answers null and never panics")]
 mod sources;
 
@@ -10,6 +12,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 pub use cargo::TARGET;
+pub use new::{NewError, new};
 pub use sources::{SECTION, digest_of, stored_digest};
 
 /// What to make of a crate.
@@ -64,7 +67,8 @@ impl AuthoringError {
     }
 }
 
-/// Builds the crate in a folder, with these features besides those that the face needs, and gives the module's bytes. They carry a digest of the crate's sources.
+/// Builds the crate in a folder, with these features besides those that the face needs, and gives the module's bytes. They
+/// carry a digest of the crate's sources.
 ///
 /// # Errors
 ///

@@ -44,7 +44,7 @@ enum Command {
     Explain(explain::Arguments),
     /// What the model is shown of a list of tools, and why
     Registry(registry::Arguments),
-    /// Build and check policy modules
+    /// Make, build and check policy modules
     #[command(subcommand)]
     Policy(policy::Command),
     /// What is set up, what is missing, what to type

@@ -1,46 +1,36 @@
-//! The component face: `wit/policy.wit` on one side, [`crate`] on the other.
+//! The component face: `wit/policy.wit` on one side, a [`PolicyModule`](crate::PolicyModule) on the other. Hidden from the
+//! documentation: [`export!`](crate::export) is the way here.
 
 #![allow(missing_docs, unsafe_code, clippy::all, clippy::pedantic, reason = "generated bindings")]
 
-use std::cell::RefCell;
 use std::string::String;
 use std::vec::Vec;
 
 use crate as policy;
+use crate::PolicyModule as _;
+use crate::face::{self, Exported};
 
-wit_bindgen::generate!({ path: "../wit", world: "policy", runtime_path: "wit_bindgen::rt" });
+// Public, so that `crate::export!` exports what stands in another crate. That a world has exports is then said where the macro
+// is used, and a crate that depends on this one without using it becomes no module by accident.
+wit_bindgen::generate!({ path: "../wit", world: "policy", runtime_path: "wit_bindgen::rt", pub_export_macro: true });
 
 use exports::toolwarden::policy::decisions as wit;
 
-/// The one module of this instance.
-struct Instance(RefCell<policy::Module>);
-
-// SAFETY: a component instance runs one call at a time, on one thread.
-unsafe impl Sync for Instance {}
-
-static INSTANCE: Instance = Instance(RefCell::new(policy::Module::new()));
-
-struct Component;
-
-export!(Component);
-
-impl wit::Guest for Component {
+impl<E: Exported> wit::Guest for E {
     fn describe() -> wit::Description {
         wit::Description {
-            name: policy::NAME.into(),
-            version: policy::VERSION.into(),
+            name: E::Module::NAME.into(),
+            version: E::Module::VERSION.into(),
             contract: policy::CONTRACT.into(),
-            summary: policy::SUMMARY.into(),
-            settings_schema: policy::SCHEMA.into(),
+            summary: E::Module::SUMMARY.into(),
+            settings_schema: E::Module::SCHEMA.into(),
         }
     }
 
     fn configure(settings: String) -> wit::Configuration {
-        let outcome = INSTANCE.0.borrow_mut().configure(&settings);
-        drop(settings);
-        match outcome {
+        match E::slot().configure(settings) {
             Ok(()) => {
-                crate::arena::keep();
+                face::keep();
                 wit::Configuration { outcome: wit::ConfigurationOutcome::Accepted, issues: Vec::new() }
             }
             Err(issues) => wit::Configuration {
@@ -51,21 +41,21 @@ impl wit::Guest for Component {
     }
 
     fn admit_tools(tools: Vec<wit::ToolDefinition>) -> Vec<wit::Admission> {
-        let module = INSTANCE.0.borrow();
-        tools.iter().map(|tool| admission(module.admit_tool(&definition(tool)))).collect()
+        E::slot().ask(|module| tools.iter().map(|tool| admission(module.admit_tool(&definition(tool)))).collect())
     }
 
     fn should_defer(tool: wit::ToolDefinition, totals: wit::CatalogueTotals) -> wit::Deferral {
-        deferral(INSTANCE.0.borrow().should_defer(&definition(&tool), &sums(&totals)))
+        E::slot().ask(|module| deferral(module.should_defer(&definition(&tool), &sums(&totals))))
     }
 
     fn should_defer_all(tools: Vec<wit::ToolDefinition>, totals: wit::CatalogueTotals) -> Vec<wit::Deferral> {
-        let (module, totals) = (INSTANCE.0.borrow(), sums(&totals));
-        tools.iter().map(|tool| deferral(module.should_defer(&definition(tool), &totals))).collect()
+        let totals = sums(&totals);
+        E::slot()
+            .ask(|module| tools.iter().map(|tool| deferral(module.should_defer(&definition(tool), &totals))).collect())
     }
 
     fn is_approval_gated(invocation: wit::Invocation) -> wit::Gate {
-        gate(INSTANCE.0.borrow().is_approval_gated(&call(&invocation)))
+        E::slot().ask(|module| gate(module.is_approval_gated(&call(&invocation))))
     }
 
     fn classify_cwd(
@@ -75,7 +65,8 @@ impl wit::Guest for Component {
         explain: bool,
     ) -> wit::CwdAnswer {
         let mut trail = policy::Trail::new(explain);
-        let judged = policy::classify_cwd(argument(&given), &place(&workspace), &cwd_facts(&facts), &mut trail);
+        let judged = E::slot()
+            .ask(|module| module.classify_cwd(argument(&given), &place(&workspace), &cwd_facts(&facts), &mut trail));
         wit::CwdAnswer { class: judged.class.into(), why: judged.why.into(), trail: steps(trail.into_steps()) }
     }
 }
@@ -210,7 +201,7 @@ fn strs(strings: &[String]) -> Vec<&str> {
 fn gate(gate: policy::Gate) -> wit::Gate {
     wit::Gate {
         effect: gate.effect.into(),
-        kind: gate.kind.into(),
+        kind: gate.kind.into_owned(),
         reason: gate.reason.into_owned(),
         detail: gate.detail,
         cwd: wit::CwdJudgement { class: gate.cwd.class.into(), why: gate.cwd.why.into() },
@@ -221,14 +212,14 @@ fn gate(gate: policy::Gate) -> wit::Gate {
 fn admission(admission: policy::Admission) -> wit::Admission {
     wit::Admission {
         effect: admission.effect.into(),
-        kind: admission.kind.into(),
+        kind: admission.kind.into_owned(),
         reason: admission.reason.into_owned(),
         candidacy: admission.candidacy.into(),
     }
 }
 
 fn deferral(deferral: policy::Deferral) -> wit::Deferral {
-    wit::Deferral { exposure: deferral.exposure.into(), reason: deferral.reason.into() }
+    wit::Deferral { exposure: deferral.exposure.into(), reason: deferral.reason.into_owned() }
 }
 
 fn issue(issue: policy::Issue) -> wit::Issue {
@@ -236,6 +227,6 @@ fn issue(issue: policy::Issue) -> wit::Issue {
 }
 
 fn steps(steps: Vec<policy::Step>) -> Vec<wit::Step> {
-    let step = |s: policy::Step| wit::Step { rule: s.rule.into(), outcome: s.outcome.into(), note: s.note };
+    let step = |s: policy::Step| wit::Step { rule: s.rule.into_owned(), outcome: s.outcome.into(), note: s.note };
     steps.into_iter().map(step).collect()
 }

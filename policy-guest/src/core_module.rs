@@ -7,17 +7,12 @@
 #![allow(unsafe_code, reason = "exports by name and memory that the host fills")]
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
-use std::cell::RefCell;
 use std::slice;
 
-use crate::Module;
+use crate::DefaultModule;
+use crate::face::{self, Slot};
 
-struct Instance(RefCell<Module>);
-
-// SAFETY: a module instance runs one call at a time, on one thread.
-unsafe impl Sync for Instance {}
-
-static INSTANCE: Instance = Instance(RefCell::new(Module::new()));
+static SLOT: Slot<DefaultModule> = Slot::new();
 
 fn layout(len: usize) -> Layout {
     // SAFETY: an alignment of 1 is valid with every size that fits a 32-bit memory; larger ones never come from it.
@@ -51,7 +46,7 @@ unsafe extern "C" fn toolwarden_free(block: *mut u8, len: usize) {
 unsafe extern "C" fn toolwarden_call(block: *mut u8, len: usize) -> *mut u8 {
     // SAFETY: as the caller promises.
     let request = unsafe { slice::from_raw_parts(block, len) };
-    let (answer, configured) = crate::json::call(&mut INSTANCE.0.borrow_mut(), request);
+    let (answer, configured) = crate::json::call(&SLOT, request);
     // SAFETY: the request is not read any more.
     unsafe { toolwarden_free(block, len) };
     let size = u32::try_from(answer.len()).unwrap_or(0);
@@ -63,7 +58,7 @@ unsafe extern "C" fn toolwarden_call(block: *mut u8, len: usize) -> *mut u8 {
     }
     drop(answer);
     if configured {
-        crate::arena::keep();
+        face::keep();
     }
     out
 }

@@ -56,11 +56,13 @@ fn followed(by_name: CwdJudgement, workspace: &Workspace, facts: &CwdFacts) -> C
         Resolution::NotAttempted => true,
         Resolution::Failed => false,
         Resolution::Resolved => {
-            let below =
-                |path: &str, roots: &[&str]| roots.iter().any(|r| roots::is_below(path, r, workspace.flavour, 0));
+            let below = |path: &str, roots: &[&str], names: usize| {
+                roots.iter().any(|r| roots::is_below(path, r, workspace.flavour, names))
+            };
             let skills = if facts.skills_roots.is_empty() { &workspace.skills_roots } else { &facts.skills_roots };
-            !facts.paths.is_empty()
-                && facts.paths.iter().all(|path| below(path, &facts.roots) || (is_skill && below(path, skills)))
+            // The folder of all skills is no skill, however it is reached.
+            let is_in_place = |path: &str| below(path, &facts.roots, 0) || (is_skill && below(path, skills, 1));
+            !facts.paths.is_empty() && facts.paths.iter().all(|path| is_in_place(path))
         }
     };
     if contained { by_name } else { CwdJudgement::outside(CwdWhy::Link) }

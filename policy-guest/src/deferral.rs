@@ -1,5 +1,7 @@
 //! `should_defer`: which tools the model is shown up front. Deferring saves context. It is never protection.
 
+use std::borrow::Cow;
+
 use crate::gate::is_denied;
 use crate::model::{BridgeState, Deferral, Exposure, Origin, ToolDefinition, Totals};
 use crate::rules::selects;
@@ -11,13 +13,14 @@ use crate::tools::BRIDGE;
 pub fn should_defer(settings: &Settings, definition: &ToolDefinition, totals: &Totals) -> Deferral {
     let tool = &definition.tool;
     let rules = &settings.deferral;
-    let eager = |reason| Deferral { exposure: Exposure::Eager, reason };
-    let deferred = |reason| Deferral { exposure: Exposure::Deferred, reason };
+    let shown = |exposure, reason| Deferral { exposure, reason: Cow::Borrowed(reason) };
+    let eager = |reason| shown(Exposure::Eager, reason);
+    let deferred = |reason| shown(Exposure::Deferred, reason);
 
     if tool.origin == Origin::Bridge && BRIDGE.contains(&tool.name) {
         eager("bridge")
     } else if is_denied(settings, tool) {
-        Deferral { exposure: Exposure::Hidden, reason: "denied" }
+        shown(Exposure::Hidden, "denied")
     } else if rules.mode == DeferralMode::Off || totals.bridge == BridgeState::Incomplete {
         eager("disabled")
     } else if rules.eager.iter().any(|pattern| selects(pattern, tool, false)) {

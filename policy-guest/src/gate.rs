@@ -38,7 +38,7 @@ use crate::trail::Trail;
 ///     explain: false,
 /// };
 /// let gate = is_approval_gated(&settings, &call);
-/// assert_eq!((gate.effect, gate.kind), (Effect::Gated, "delete"));
+/// assert_eq!((gate.effect, &*gate.kind), (Effect::Gated, "delete"));
 /// assert_eq!(gate.detail, "/repo/build (a folder goes with everything in it)");
 /// ```
 #[must_use]
@@ -53,7 +53,7 @@ pub fn is_approval_gated(settings: &Settings, call: &Invocation) -> Gate {
     let verdict = judge(settings, call, known, cwd, &mut trail);
     Gate {
         effect: verdict.effect,
-        kind: verdict.kind,
+        kind: Cow::Borrowed(verdict.kind),
         reason: verdict.reason,
         detail: verdict.detail,
         cwd,
@@ -72,7 +72,7 @@ pub fn admit_tool(settings: &Settings, definition: &ToolDefinition) -> Admission
     let verdict = refused.unwrap_or(Verdict::FREE);
     Admission {
         effect: verdict.effect,
-        kind: verdict.kind,
+        kind: Cow::Borrowed(verdict.kind),
         reason: verdict.reason,
         candidacy: if candidate { Candidacy::Candidate } else { Candidacy::Exempt },
     }

@@ -5,25 +5,27 @@
 //! `{"ok":...}` or `{"error":{"code":"...","message":"..."}}`. Anything but an `ok` whose `effect` is `free` is no permission.
 //!
 //! ```
-//! use toolwarden_policy::{Module, json};
+//! use toolwarden_policy::{DefaultModule, Slot, json};
 //!
-//! let mut module = Module::new();
-//! let (answer, _) = json::call(&mut module, br#"{"call":"configure","input":{"settings":{}}}"#);
-//! assert_eq!(answer, r#"{"ok":{"outcome":"accepted","issues":[]}}"#);
+//! let module = Slot::<DefaultModule>::new();
+//! let (answer, _) = json::call(&module, br#"{"call":"configure","input":{"settings":{}}}"#);
+//! assert!(answer.starts_with(r#"{"ok":"#) && answer.contains(r#""outcome":"accepted""#));
 //! ```
 
 mod input;
 
 use serde_json::{Value, json};
 
+use crate::face::Slot;
+use crate::kit::PolicyModule;
 use crate::model::{Admission, CwdJudgement, Deferral, Gate, Step};
 use crate::settings::Issue;
-use crate::{Module, Trail, classify_cwd};
+use crate::trail::Trail;
 use input::{Fields, Refused};
 
 /// Answers one request. The second part of the answer says whether settings were taken.
 #[must_use]
-pub fn call(module: &mut Module, request: &[u8]) -> (String, bool) {
+pub fn call<M: PolicyModule>(module: &Slot<M>, request: &[u8]) -> (String, bool) {
     let parsed = match toolwarden_json::parse(request) {
         Ok(value) => value,
         Err(error) => return (failed(error.code.as_str(), &error.message), false),
@@ -38,19 +40,19 @@ fn failed(code: &str, message: &str) -> String {
     json!({ "error": { "code": code, "message": message } }).to_string()
 }
 
-fn answer(module: &mut Module, request: &Value) -> Result<(Value, bool), Refused> {
+fn answer<M: PolicyModule>(module: &Slot<M>, request: &Value) -> Result<(Value, bool), Refused> {
     let request = Fields::of(request, "", &["call", "input"])?;
     let input = |keys| Fields::of(request.get("input")?, "/input", keys);
     let value = match request.text("call")? {
         "describe" => {
             input(&[])?;
             json!({
-                "name": crate::NAME, "version": crate::VERSION, "contract": crate::CONTRACT, "summary": crate::SUMMARY,
-                "settingsSchema": crate::SCHEMA,
+                "name": M::NAME, "version": M::VERSION, "contract": crate::CONTRACT, "summary": M::SUMMARY,
+                "settingsSchema": M::SCHEMA,
             })
         }
         "configure" => {
-            let outcome = module.configure(&input(&["settings"])?.get("settings")?.to_string());
+            let outcome = module.configure(input(&["settings"])?.get("settings")?.to_string());
             let configured = outcome.is_ok();
             let issues: Vec<Value> = outcome.err().unwrap_or_default().iter().map(issue).collect();
             let word = if configured { "accepted" } else { "rejected" };
@@ -58,34 +60,40 @@ fn answer(module: &mut Module, request: &Value) -> Result<(Value, bool), Refused
         }
         "admit-tools" => {
             let input = input(&["tools"])?;
-            input
-                .items("tools")?
-                .map(|tool| Ok(admission(&module.admit_tool(&input::definition(&tool?)?))))
-                .collect::<Result<_, _>>()?
+            let tools = input.items("tools")?;
+            module.ask(|module| {
+                tools
+                    .map(|tool| Ok(admission(&module.admit_tool(&input::definition(&tool?)?))))
+                    .collect::<Result<_, _>>()
+            })?
         }
         "should-defer" => {
             let input = input(&["tool", "totals"])?;
             let totals = input::totals(&input.object("totals", input::TOTALS)?)?;
-            deferral(module.should_defer(&input::definition(&input.object("tool", input::DEFINITION)?)?, &totals))
+            let tool = input::definition(&input.object("tool", input::DEFINITION)?)?;
+            deferral(&module.ask(|module| module.should_defer(&tool, &totals)))
         }
         "should-defer-all" => {
             let input = input(&["tools", "totals"])?;
             let totals = input::totals(&input.object("totals", input::TOTALS)?)?;
-            input
-                .items("tools")?
-                .map(|tool| Ok(deferral(module.should_defer(&input::definition(&tool?)?, &totals))))
-                .collect::<Result<_, _>>()?
+            let tools = input.items("tools")?;
+            module.ask(|module| {
+                tools
+                    .map(|tool| Ok(deferral(&module.should_defer(&input::definition(&tool?)?, &totals))))
+                    .collect::<Result<_, _>>()
+            })?
         }
-        "is-approval-gated" => gate(&module.is_approval_gated(&input::invocation(&input(input::INVOCATION)?)?)),
+        "is-approval-gated" => {
+            let call = input::invocation(&input(input::INVOCATION)?)?;
+            gate(&module.ask(|module| module.is_approval_gated(&call)))
+        }
         "classify-cwd" => {
             let input = input(&["given", "workspace", "facts", "explain"])?;
             let mut trail = Trail::new(input.flag("explain")?);
-            let judged = classify_cwd(
-                input::argument(&input.object("given", input::ARGUMENT)?)?,
-                &input::workspace(&input.object("workspace", input::WORKSPACE)?)?,
-                &input::cwd_facts(&input.object("facts", input::CWD_FACTS)?)?,
-                &mut trail,
-            );
+            let given = input::argument(&input.object("given", input::ARGUMENT)?)?;
+            let workspace = input::workspace(&input.object("workspace", input::WORKSPACE)?)?;
+            let facts = input::cwd_facts(&input.object("facts", input::CWD_FACTS)?)?;
+            let judged = module.ask(|module| module.classify_cwd(given, &workspace, &facts, &mut trail));
             let trail: Value = trail.into_steps().iter().map(step).collect();
             json!({ "class": judged.class.word(), "why": judged.why.word(), "trail": trail })
         }
@@ -112,7 +120,7 @@ fn admission(admission: &Admission) -> Value {
     })
 }
 
-fn deferral(deferral: Deferral) -> Value {
+fn deferral(deferral: &Deferral) -> Value {
     json!({ "exposure": deferral.exposure.word(), "reason": deferral.reason })
 }
 

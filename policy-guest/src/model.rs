@@ -97,6 +97,21 @@ pub struct ToolRef<'a> {
     pub public_name: &'a str,
 }
 
+impl<'a> ToolRef<'a> {
+    /// A registered tool of the agent's own.
+    #[must_use]
+    pub const fn core(name: &'a str) -> Self {
+        Self { origin: Origin::Core, registration: Registration::Registered, server: "", name, public_name: name }
+    }
+
+    /// Whether the tool is the agent's own of that name. A server may call a tool of its own `Bash`, so a name alone says
+    /// nothing; a tool of which the host does not know where it is from gets the stricter reading.
+    #[must_use]
+    pub fn is_built_in(&self, name: &str) -> bool {
+        matches!(self.origin, Origin::Core | Origin::Unknown) && self.name == name
+    }
+}
+
 /// One member of the arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Argument<'a> {
@@ -106,6 +121,14 @@ pub struct Argument<'a> {
     pub kind: JsonKind,
     /// The characters of a string, the compact JSON of anything else.
     pub text: &'a str,
+}
+
+impl<'a> Argument<'a> {
+    /// An argument that is a string.
+    #[must_use]
+    pub const fn text(name: &'a str, text: &'a str) -> Self {
+        Self { name, kind: JsonKind::Text, text }
+    }
 }
 
 /// Where the agent works.
@@ -121,6 +144,14 @@ pub struct Workspace<'a> {
     pub skills_roots: Vec<&'a str>,
     /// The person's home folder.
     pub home: &'a str,
+}
+
+impl<'a> Workspace<'a> {
+    /// A folder with POSIX paths, and no other roots.
+    #[must_use]
+    pub const fn posix(root: &'a str) -> Self {
+        Self { flavour: Flavour::Posix, root, extra_roots: Vec::new(), skills_roots: Vec::new(), home: "" }
+    }
 }
 
 /// What the host found out about the cwd.
@@ -170,6 +201,20 @@ pub struct Facts<'a> {
     pub nearest: &'a str,
 }
 
+impl Facts<'_> {
+    /// The host did not look, and there is no baseline to compare with.
+    #[must_use]
+    pub const fn not_attempted() -> Self {
+        Self {
+            cwd: CwdFacts::not_attempted(),
+            paths: Vec::new(),
+            trust: Trust::SnapshotUnavailable,
+            trust_summary: "",
+            nearest: "",
+        }
+    }
+}
+
 /// A call with all its facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation<'a> {
@@ -202,7 +247,7 @@ impl<'a> Invocation<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Stable name of the rule.
-    pub rule: &'static str,
+    pub rule: Cow<'static, str>,
     /// What it did.
     pub outcome: StepOutcome,
     /// Why, in words.
@@ -251,7 +296,7 @@ pub struct Gate {
     /// What it comes to.
     pub effect: Effect,
     /// Reason code; empty when free.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// One sentence.
     pub reason: Cow<'static, str>,
     /// The real target, safe to show.
@@ -281,7 +326,7 @@ pub struct Admission {
     /// `Refused` or `Free`.
     pub effect: Effect,
     /// Reason code when refused.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// One sentence when refused.
     pub reason: Cow<'static, str>,
     /// Whether its tokens count towards the budget.
@@ -302,10 +347,10 @@ pub struct Totals {
 }
 
 /// What the model is shown of a tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deferral {
     /// What it is shown.
     pub exposure: Exposure,
     /// Reason code.
-    pub reason: &'static str,
+    pub reason: Cow<'static, str>,
 }

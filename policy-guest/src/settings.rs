@@ -1,14 +1,16 @@
 //! The settings of the default module: typed, with every fault named at once.
 
+mod own;
 mod reader;
 
 use std::string::String;
 use std::vec::Vec;
 
-use toolwarden_json::parse;
+use toolwarden_json::{Value, parse};
 
 use crate::glob::Glob;
 use crate::rules::{Decision, Rule};
+pub use own::Own;
 use reader::{Object, Reader};
 
 /// JSON Schema (draft 2020-12) of the settings.
@@ -121,19 +123,47 @@ impl Settings {
     ///
     /// Everything that is wrong, section by section.
     pub fn from_json(text: &str) -> Result<Self, Vec<Issue>> {
-        let value = parse(text.as_bytes()).map_err(|error| {
-            std::vec![Issue {
-                pointer: error.pointer.clone(),
-                problem: std::format!("cannot be read: {error}"),
-                allowed: "one JSON object, each key once".into(),
-            }]
-        })?;
+        let value = parsed(text)?;
         let mut reader = Reader::default();
-        let mut settings = Self::default();
-        if let Some(top) = reader.object("", &value, &["system", "deferral", "rules", "mcpSecurity", "module"]) {
-            settings.read(&mut reader, &top);
+        let settings = Self::of(&mut reader, &value);
+        if let Some(own) = own_value(&value) {
+            // The default module has no settings of its own; whoever gives it some meant another module.
+            reader.object(Own::AT, own, &[]);
         }
         if reader.issues.is_empty() { Ok(settings) } else { Err(reader.issues) }
+    }
+
+    /// [`from_json`](Settings::from_json) for a module of your own: `read` takes what it knows out of `module.settings`. A key
+    /// that it does not ask for is one that nobody knows, and an issue like every other.
+    ///
+    /// ```
+    /// use toolwarden_policy::Settings;
+    ///
+    /// let text = r#"{"system":{"toolApprovalMode":"dangerous"},"module":{"settings":{"nights":true}}}"#;
+    /// let (settings, nights) = Settings::with_own(text, |own| own.flag("nights", false)).unwrap();
+    /// assert!(nights);
+    /// let issues = Settings::with_own(text, |own| own.flag("days", false)).unwrap_err();
+    /// assert_eq!(issues[0].pointer, "/module/settings/nights");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong, with the default sections and with `module.settings`.
+    pub fn with_own<T>(text: &str, read: impl FnOnce(&mut Own) -> T) -> Result<(Self, T), Vec<Issue>> {
+        let value = parsed(text)?;
+        let mut reader = Reader::default();
+        let settings = Self::of(&mut reader, &value);
+        let own = Own::read(&mut reader, own_value(&value), read);
+        if reader.issues.is_empty() { Ok((settings, own)) } else { Err(reader.issues) }
+    }
+
+    /// All sections but `module.settings`.
+    fn of(reader: &mut Reader, value: &Value) -> Self {
+        let mut settings = Self::default();
+        if let Some(top) = reader.object("", value, &["system", "deferral", "rules", "mcpSecurity", "module"]) {
+            settings.read(reader, &top);
+        }
+        settings
     }
 
     fn read(&mut self, reader: &mut Reader, top: &Object) {
@@ -161,11 +191,22 @@ impl Settings {
             const MODES: &[(&str, McpSecurity)] = &[("off", McpSecurity::Off), ("enforce", McpSecurity::Enforce)];
             reader.word(&section, "mode", MODES, &mut self.mcp_security);
         }
-        if let Some(module) = reader.section(top, "module", &["settings"]) {
-            // The default module has no settings of its own; whoever gives it some meant another module.
-            reader.section(&module, "settings", &[]);
-        }
+        reader.section(top, "module", &["settings"]);
     }
+}
+
+fn parsed(text: &str) -> Result<Value, Vec<Issue>> {
+    parse(text.as_bytes()).map_err(|error| {
+        std::vec![Issue {
+            pointer: error.pointer.clone(),
+            problem: std::format!("cannot be read: {error}"),
+            allowed: "one JSON object, each key once".into(),
+        }]
+    })
+}
+
+fn own_value(value: &Value) -> Option<&Value> {
+    value.get("module")?.get("settings")
 }
 
 fn read_rule(reader: &mut Reader, rule: &Object) -> Option<Rule> {

@@ -1,6 +1,6 @@
 //! The tools whose calls the default module can read: what it knows of their arguments, and nothing else about them.
 
-use crate::model::{Argument, Invocation, JsonKind, Origin, ToolRef};
+use crate::model::{Argument, Invocation, JsonKind};
 
 /// The names of the bridge tools.
 pub(crate) const BRIDGE: [&str; 3] = ["tool_search", "tool_describe", "tool_invoke"];
@@ -24,7 +24,7 @@ impl Known {
     /// Reads the call. Only a tool that is not from a server or plugin is the one that its name says.
     pub fn of(call: &Invocation) -> Self {
         let tool = &call.tool;
-        if !is_built_in(tool) {
+        if !tool.is_built_in(tool.name) {
             return Self::Other;
         }
         let action = call.argument("action");
@@ -57,11 +57,6 @@ const SSH_FREE: [&str; 11] = [
     "close_session",
     "sftp_cancel_transfer",
 ];
-
-/// Whether the tool belongs to the agent itself. A host that does not know where a tool is from gets the stricter reading.
-fn is_built_in(tool: &ToolRef) -> bool {
-    matches!(tool.origin, Origin::Core | Origin::Unknown)
-}
 
 fn is_one_of(argument: Argument, words: &[&str]) -> bool {
     argument.kind == JsonKind::Text && words.contains(&argument.text)

@@ -1,5 +1,6 @@
 //! The rule trail: which rules were looked at, and which one settled the answer.
 
+use std::borrow::Cow;
 use std::string::String;
 use std::vec::Vec;
 
@@ -38,24 +39,25 @@ impl Trail {
     }
 
     /// A rule that did not apply.
-    pub(crate) fn passed(&mut self, rule: &'static str, note: &str) {
-        self.push(rule, StepOutcome::PassedOver, || note.into());
+    pub fn passed(&mut self, rule: &'static str, note: &str) {
+        self.push(Cow::Borrowed(rule), StepOutcome::PassedOver, || note.into());
     }
 
-    /// The rule that settled the answer.
-    pub(crate) fn decided(&mut self, rule: &'static str, note: impl FnOnce() -> String) {
-        self.push(rule, StepOutcome::Decided, note);
+    /// The rule that settled the answer. Its note is only written where somebody asked to explain.
+    pub fn decided(&mut self, rule: &'static str, note: impl FnOnce() -> String) {
+        self.push(Cow::Borrowed(rule), StepOutcome::Decided, note);
     }
 
     /// Where a cwd was found to lie. By itself that settles nothing.
     pub(crate) fn cwd(&mut self, rule: &'static str, judged: CwdJudgement) {
-        self.push(rule, StepOutcome::PassedOver, || match judged.why.word() {
+        self.push(Cow::Borrowed(rule), StepOutcome::PassedOver, || match judged.why.word() {
             "none" => std::format!("the cwd is {}", judged.class.word()),
             why => std::format!("the cwd is {}: {why}", judged.class.word()),
         });
     }
 
-    fn push(&mut self, rule: &'static str, outcome: StepOutcome, note: impl FnOnce() -> String) {
+    /// A step of a rule whose name is not known before the module runs.
+    pub fn push(&mut self, rule: Cow<'static, str>, outcome: StepOutcome, note: impl FnOnce() -> String) {
         if self.on {
             self.steps.push(Step { rule, outcome, note: note() });
         }

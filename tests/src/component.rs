@@ -11,6 +11,8 @@ use toolwarden::module::{Component, Limits, Policy, PolicyModule};
 use toolwarden::registry::{Catalogue, Generation, Registry};
 use toolwarden::settings::{Format, Settings};
 
+use crate::vectors;
+
 /// A module to be tested in the place of the embedded one: one that was just built, say.
 #[must_use]
 pub fn other_module() -> Option<PathBuf> {
@@ -73,4 +75,23 @@ pub fn verdict(judge: &Judge, record: &Value) -> Result<Value> {
     let mut verdict = serde_json::to_value(judged.verdict.record(&CallId(call.id.0), judge.policy()))?;
     verdict["policy"] = json!(null);
     Ok(verdict)
+}
+
+/// What is wrong with a module's verdict on a row; none where it is as the row expects. A row of the cwd vectors expects a
+/// class, a row of the gate vectors a verdict.
+#[must_use]
+pub fn mismatch(module: &Arc<Component>, row: &Value, record: fn(&Value) -> Value) -> Option<String> {
+    let judged = |row: &Value| -> Result<Value> {
+        let settings = settings(row.get("settings").unwrap_or(&json!({})))?;
+        let policy = configured(Arc::clone(module), &settings)?;
+        verdict(&judge(policy, vectors::catalogue(row)?, settings.floors)?, &record(row))
+    };
+    let mut row = row.clone();
+    if row["expect"].get("class").is_some() {
+        row["expect"] = json!({ "cwd": row["expect"] });
+    }
+    match judged(&row) {
+        Ok(verdict) => vectors::mismatch(&row, &verdict),
+        Err(error) => Some(format!("{}: {error:#}", row["id"])),
+    }
 }

@@ -59,7 +59,7 @@ impl Policy for NativePolicy {
                 policy::Effect::Gated => Effect::Gated,
                 policy::Effect::Free => Effect::Free,
             },
-            kind: Kind::new(gate.kind.into()),
+            kind: Kind::new(gate.kind.into_owned()),
             reason: gate.reason.into_owned(),
             detail: gate.detail,
             cwd: (gate.cwd.class != policy::CwdClass::NotApplicable).then(|| judgement(gate.cwd)),
@@ -85,7 +85,7 @@ impl Policy for NativePolicy {
     fn admit_tools(&self, tools: &[Definition]) -> Result<Vec<Admission>, Fault> {
         let admit = |tool: &Definition| {
             let admission = self.with(|module| module.admit_tool(&definition(tool)));
-            let refused = Kind::new(admission.kind.into()).map(|kind| (kind, admission.reason.into_owned()));
+            let refused = Kind::new(admission.kind.into_owned()).map(|kind| (kind, admission.reason.into_owned()));
             let candidacy = match admission.candidacy {
                 policy::Candidacy::Candidate => Candidacy::Candidate,
                 policy::Candidacy::Exempt => Candidacy::Exempt,
@@ -111,7 +111,8 @@ impl Policy for NativePolicy {
                 policy::Exposure::Deferred => Exposure::Deferred,
                 policy::Exposure::Eager => Exposure::Eager,
             };
-            let reason = Kind::new(deferral.reason.into()).ok_or_else(|| Fault::BadAnswer(deferral.reason.into()))?;
+            let reason = Kind::new(deferral.reason.into_owned())
+                .ok_or_else(|| Fault::BadAnswer("a reason code is not one".into()))?;
             Ok(Deferral { exposure, reason })
         };
         tools.iter().map(defer).collect()

@@ -108,6 +108,13 @@ fn gate_rows_hold_on_every_face() {
     all_match(&on_all_faces(&rows, vectors::gate_record), rows.len(), 150);
 }
 
+/// What no module can let through. The default module does not try to.
+#[test]
+fn floor_rows_hold_on_every_face() {
+    let rows = vectors::rows("floors").unwrap();
+    all_match(&on_all_faces(&rows, vectors::gate_record), rows.len(), 35);
+}
+
 #[test]
 fn settings_rows_hold_on_every_face() {
     let rows = vectors::rows("settings").unwrap();

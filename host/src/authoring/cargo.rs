@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use super::sources::{Local, local_packages};
 use super::{AuthoringError, Face};
 
 /// The target of policy modules. A program built for one of the WASI targets imports interfaces that it does not use.
@@ -92,6 +93,11 @@ fn remapped_paths(folder: &Path) -> Result<OsString, AuthoringError> {
         flag.push(to);
         flags.push(flag);
     };
+    // Local crates may lie outside of the crate's own workspace.
+    for Local { folder, .. } in local_packages(&folder.canonicalize().map_err(AuthoringError::io(folder))?)? {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        remap(&folder, &format!("/build/{name}"));
+    }
     if let Some(root) = metadata(folder)?["workspace_root"].as_str() {
         remap(Path::new(root), "/build");
     }

@@ -12,7 +12,7 @@ use super::cargo;
 pub const SECTION: &str = "toolwarden-sources";
 
 /// SHA-256 over the sources of the crate in a folder and of every local crate that it depends on: manifest, build script,
-/// `src/`, and the nearest `wit` folder in or above the crate. Shown as `sha256:<hex>`.
+/// `src/`, and the `wit` folder nearest to the one that makes bindings of it. Shown as `sha256:<hex>`.
 ///
 /// # Errors
 ///
@@ -20,15 +20,16 @@ pub const SECTION: &str = "toolwarden-sources";
 pub fn digest_of(folder: &Path) -> Result<String, AuthoringError> {
     let folder = folder.canonicalize().map_err(AuthoringError::io(folder))?;
     let mut files = BTreeMap::new();
-    for package in local_packages(&folder)? {
-        let name = package.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    for Local { folder, has_bindings } in local_packages(&folder)? {
+        let name = folder.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         for part in ["Cargo.toml", "build.rs", ".cargo", "src"] {
-            collect(&package.join(part), &format!("{name}/{part}"), &mut files)?;
+            collect(&folder.join(part), &format!("{name}/{part}"), &mut files)?;
         }
-    }
-    // The contract lies in the crate or above it.
-    if let Some(wit) = folder.ancestors().take(4).map(|f| f.join("wit")).find(|w| w.is_dir()) {
-        collect(&wit, "wit", &mut files)?;
+        // The contract lies in the crate that makes bindings of it, or above.
+        let wit = folder.ancestors().take(4).map(|f| f.join("wit")).find(|wit| has_bindings && wit.is_dir());
+        if let Some(wit) = wit {
+            collect(&wit, "wit", &mut files)?;
+        }
     }
     let mut hash = Sha256::new();
     for (name, path) in files {
@@ -61,24 +62,32 @@ pub(super) fn with_digest(mut module: Vec<u8>, digest: &str) -> Vec<u8> {
     module
 }
 
-/// Folders of the crate and of all crates that it needs and that are not from a registry.
-fn local_packages(folder: &Path) -> Result<Vec<PathBuf>, AuthoringError> {
+/// A crate that is not from a registry.
+pub(super) struct Local {
+    /// Where it lies.
+    pub folder: PathBuf,
+    /// Whether it makes bindings of the contract.
+    has_bindings: bool,
+}
+
+/// The crate in a folder, and all local crates that it needs.
+pub(super) fn local_packages(folder: &Path) -> Result<Vec<Local>, AuthoringError> {
     let mut wanted = vec![folder.to_owned()];
-    let mut folders = Vec::new();
+    let mut found: Vec<Local> = Vec::new();
     while let Some(folder) = wanted.pop() {
-        if folders.contains(&folder) {
+        if found.iter().any(|local| local.folder == folder) {
             continue;
         }
         let metadata = cargo::metadata(&folder)?;
         let manifest = folder.join("Cargo.toml");
         let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
         let own = packages.iter().find(|p| p["manifest_path"].as_str().is_some_and(|m| Path::new(m) == manifest));
-        let dependencies = own.and_then(|package| package["dependencies"].as_array());
-        let needed = dependencies.into_iter().flatten().filter(|d| d["kind"] != "dev");
-        wanted.extend(needed.filter_map(|d| d["path"].as_str().map(PathBuf::from)));
-        folders.push(folder);
+        let dependencies = own.and_then(|package| package["dependencies"].as_array()).map(Vec::as_slice);
+        let needed = || dependencies.unwrap_or_default().iter().filter(|d| d["kind"] != "dev");
+        wanted.extend(needed().filter_map(|d| d["path"].as_str().map(PathBuf::from)));
+        found.push(Local { folder, has_bindings: needed().any(|d| d["name"] == "wit-bindgen") });
     }
-    Ok(folders)
+    Ok(found)
 }
 
 fn collect(path: &Path, name: &str, files: &mut BTreeMap<String, PathBuf>) -> Result<(), AuthoringError> {

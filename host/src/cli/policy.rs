@@ -5,6 +5,7 @@ mod build;
 mod check;
 mod diff;
 mod inspect;
+mod new;
 mod replay;
 mod sign;
 mod test;
@@ -15,6 +16,7 @@ use clap::Subcommand;
 use super::exit::Outcome;
 
 const EXAMPLES: &str = "Examples:
+  toolwarden policy new my-policy
   toolwarden policy build my-policy
   toolwarden policy test my-policy
   toolwarden policy replay calls.jsonl --new-module my-policy.wasm
@@ -24,6 +26,8 @@ const EXAMPLES: &str = "Examples:
 #[derive(Subcommand)]
 #[command(after_help = EXAMPLES)]
 pub(in crate::cli) enum Command {
+    /// Make a crate for a policy module of your own
+    New(new::Arguments),
     /// Build the policy module of a crate
     Build(build::Arguments),
     /// Say whether a module can be put in force, and what it is
@@ -46,6 +50,7 @@ pub(in crate::cli) enum Command {
 
 pub(super) fn run(command: &Command) -> Outcome {
     match command {
+        Command::New(arguments) => new::run(arguments),
         Command::Build(arguments) => build::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Test(arguments) => test::run(arguments),

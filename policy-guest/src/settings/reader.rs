@@ -23,11 +23,11 @@ pub(super) struct Object<'v> {
 }
 
 impl<'v> Object<'v> {
-    fn pointer(&self, key: &str) -> String {
+    pub fn pointer(&self, key: &str) -> String {
         format!("{}/{}", self.at, pointer_token(key))
     }
 
-    fn get(&self, key: &str) -> Option<&'v Value> {
+    pub fn get(&self, key: &str) -> Option<&'v Value> {
         self.map.get(key)
     }
 }
@@ -138,7 +138,7 @@ impl Reader {
         out
     }
 
-    fn any_object<'v>(&mut self, at: String, value: &'v Value) -> Option<Object<'v>> {
+    pub fn any_object<'v>(&mut self, at: String, value: &'v Value) -> Option<Object<'v>> {
         if let Value::Object(map) = value {
             return Some(Object { at, map });
         }
@@ -157,11 +157,11 @@ impl Reader {
         }
     }
 
-    fn unknown_value(&mut self, object: &Object, key: &str, value: &Value, allowed: String) {
+    pub fn unknown_value(&mut self, object: &Object, key: &str, value: &Value, allowed: String) {
         self.issue(object.pointer(key), format!("unknown value {}", quoted(value)), allowed);
     }
 
-    fn issue(&mut self, pointer: String, problem: String, allowed: String) {
+    pub fn issue(&mut self, pointer: String, problem: String, allowed: String) {
         self.issues.push(Issue { pointer, problem, allowed });
     }
 }

@@ -3,6 +3,7 @@
 mod explain;
 mod lifecycle;
 mod lines;
+mod new;
 mod output;
 mod policy;
 mod registry;
