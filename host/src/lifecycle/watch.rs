@@ -53,11 +53,15 @@ impl Watch {
         let (messages, inbox) = channel();
         #[cfg(unix)]
         let signals = hang_ups(messages.clone())?;
-        let files = Files::new(messages.clone(), options.poll);
+        let mut files = Files::new(messages.clone(), options.poll);
+        files.watch(&reloader.files());
+        let mut debounce = Debounce::new(options.quiet);
+        // What changed after it was read and before it was watched is seen by looking once.
+        debounce.now(Instant::now());
         let reloader = Arc::downgrade(reloader);
         thread::Builder::new()
             .name("toolwarden-watch".into())
-            .spawn(move || run(&reloader, &inbox, files, Debounce::new(options.quiet)))?;
+            .spawn(move || run(&reloader, &inbox, files, debounce))?;
         Ok(Self {
             messages,
             #[cfg(unix)]
@@ -94,9 +98,6 @@ fn hang_ups(messages: Sender<Message>) -> std::io::Result<signal_hook::iterator:
 }
 
 fn run(reloader: &Weak<Reloader>, inbox: &Receiver<Message>, mut files: Files, mut debounce: Debounce) {
-    let Some(first) = reloader.upgrade() else { return };
-    files.watch(&first.files());
-    drop(first);
     loop {
         let message = match debounce.due() {
             None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),

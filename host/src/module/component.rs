@@ -258,6 +258,15 @@ impl Component {
         Self::from_bytes(&Self::read(path)?, limits)
     }
 
+    /// A component from a file, which is compiled only if the cache does not have it.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError`] that names what does not fit.
+    pub fn from_file_with(path: &Path, limits: Limits, cache: &CachePolicy) -> Result<Self, LoadError> {
+        Self::from_bytes_with(&Self::read(path)?, limits, cache)
+    }
+
     /// The bytes of a component's file.
     ///
     /// # Errors
