@@ -140,11 +140,6 @@ impl Figure {
         let part = |time: f64| time / f64::from(parts);
         Self { p5: part(self.p5), median: part(self.median), p99: part(self.p99) }
     }
-
-    /// A single time.
-    pub const fn single(time: f64) -> Self {
-        Self { p5: time, median: time, p99: time }
-    }
 }
 
 /// Times calls of microseconds, taking turns.

@@ -344,6 +344,7 @@ impl Reloader {
     fn publish(&self, inner: &mut Inner, candidate: Candidate, cause: Cause) -> Result<Arc<PolicyId>, Refusal> {
         let generation = Generation(inner.active.policy.generation.0 + 1);
         let (release, judge) = Release::make(candidate, &inner.catalogue, self.context_window, generation)?;
+        release.prepare_like(&inner.active);
         let observer = Attendant::new(Weak::clone(&self.me), &release, Arc::clone(&self.trial));
         let to = Arc::clone(&release.policy);
         self.state.replace(judge.observed(Arc::new(observer)));

@@ -133,6 +133,31 @@ impl PolicyModule {
         })
     }
 
+    /// How many instances there are.
+    #[must_use]
+    pub fn instances_alive(&self) -> u32 {
+        self.instances().alive
+    }
+
+    /// Makes instances beforehand, up to so many, so that calls that come at once need not wait for them. With `per-call`
+    /// isolation nothing is kept, so nothing is made.
+    pub fn prepare(&self, wanted: u32) {
+        if !self.component.is_pooled() {
+            return;
+        }
+        let alive = self.instances_alive();
+        for _ in alive..wanted.min(engine::INSTANCES) {
+            // Who cannot have one now makes one when it is needed, or says why not.
+            let Ok(instance) = self.fresh() else { return };
+            let mut instances = self.instances();
+            if instances.alive >= engine::INSTANCES {
+                return;
+            }
+            instances.alive += 1;
+            instances.idle.push(instance);
+        }
+    }
+
     /// Lends an instance for one question. One that failed is dropped; with `per-call` isolation every one is.
     fn ask<T>(&self, question: impl FnOnce(&mut Instance) -> Result<T, Fault>) -> Result<T, Fault> {
         let mut lease = self.lease()?;
