@@ -1,4 +1,4 @@
-//! Compiled modules, kept from one start to the next: compiling one with a script engine inside takes half a minute.
+//! Compiled modules, kept from one start to the next: compiling one with a script engine inside takes 15 to 30 seconds.
 //!
 //! What is kept is machine code, and loading it is running it. So the folder must be the user's own and nobody else's to write,
 //! and so must each file; where that is not so, nothing is read or written and the module is compiled as if there were no
