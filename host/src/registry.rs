@@ -6,6 +6,7 @@
 mod bridge;
 mod builtin;
 mod catalogue;
+mod fold;
 mod import;
 mod plan;
 mod search;
@@ -14,6 +15,7 @@ mod tokens;
 pub use bridge::{TOOL_DESCRIBE, TOOL_INVOKE, TOOL_SEARCH};
 pub(crate) use builtin::{path_arguments, uses_cwd};
 pub use catalogue::{Catalogue, Tool};
+pub(crate) use fold::fold;
 pub use import::{ImportError, Servers};
 pub use plan::{BuildError, Generation, Registered, Registry, RegistryTotals, plan};
 pub use search::{ENTRY_TOKENS, Entry, FIELD_TOKENS, Hit, Index, NAME_BYTES, QUERY_CHARS, QUERY_TOKENS, WORD_CHARS};

@@ -27,7 +27,9 @@ pub(crate) fn ssh(call: &Invocation) -> String {
         "sftp_rename" => pair(call, &["from_path"], &["to_path"]),
         "sftp_upload" => pair(call, &["from_path", "local_path"], &["to_path", "remote_path"]),
         "sftp_download" => pair(call, &["from_path", "remote_path"], &["to_path", "local_path"]),
-        _ => first(call, &["path"]),
+        "sftp_write_text" | "sftp_mkdir" | "sftp_delete" => first(call, &["path"]),
+        // What an unknown action acts on is unknown too, so everything is shown.
+        _ => None,
     };
     shown(&std::format!("{action}: {}", target.unwrap_or_else(|| everything(call).into())))
 }

@@ -96,6 +96,12 @@ pub(super) fn spinner(what: &str) -> ProgressBar {
 
 /// Writes beside the file and renames, so that whoever loads it meanwhile gets the old one or the new one, whole.
 pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // A link leads to the file that is meant. Nothing but a file is ever replaced: a device would be gone.
+    let real = path.canonicalize();
+    let path = real.as_deref().unwrap_or(path);
+    if path.symlink_metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is there already, and no regular file"));
+    }
     let folder = path.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;

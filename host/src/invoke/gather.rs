@@ -3,6 +3,8 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::containment::{self, Place};
 use super::floors::{path_arguments, uses_cwd};
 use super::resolve::{may_touch, real_path};
@@ -75,7 +77,16 @@ fn given_paths(call: &Call) -> Vec<PathFact> {
 /// module only.
 fn real_cwd(arguments: &Arguments, workspace: &Workspace) -> CwdFacts {
     let here = workspace.flavour == Flavour::HERE;
-    let places = if here { containment::places(arguments.get("cwd"), workspace) } else { None };
+    let cwd = arguments.get("cwd");
+    let mut places = if here { containment::places(cwd, workspace) } else { None };
+    // Whoever starts the shell may know no scheme. A file that is really called so is one more way to read the text.
+    if let (Some(places), Some(text)) = (&mut places, cwd.and_then(Value::as_str))
+        && text.contains(':')
+        && may_touch(text)
+        && Path::new(&workspace.root).join(text).symlink_metadata().is_ok()
+    {
+        places.push(Place::Relative(text.into()));
+    }
     places.and_then(|places| resolved(&places, workspace)).unwrap_or(CwdFacts::FAILED)
 }
 
@@ -101,8 +112,9 @@ fn resolved(places: &[Place], workspace: &Workspace) -> Option<CwdFacts> {
             }
         }
     }
+    // A skill that no root holds is nowhere.
     if paths.is_empty() {
-        return Some(CwdFacts::NOT_ATTEMPTED);
+        return None;
     }
     Some(CwdFacts { resolution: Resolution::Resolved, paths, roots, skills_roots })
 }

@@ -9,7 +9,8 @@ use super::gather::{self, FactSource};
 use super::verdict::{Decision, PolicyId, Verdict};
 use crate::call::{Arguments, Call, Facts, Origin, Route, ToolRef};
 use crate::module::{Effect, Exposure, Fault, Policy, Question, Step, StepOutcome};
-use crate::registry::{Registered, Registry, TOOL_INVOKE};
+use crate::registry::{Registered, Registry, TOOL_INVOKE, fold};
+use toolwarden_text::clip;
 
 /// What the call really calls: the bridge is unwrapped here, once.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,6 +161,11 @@ impl Judge {
         if registered.is_none() && self.registry.near_miss(&tool.public_name).is_some() {
             return Err(unknown(&tool.public_name, self.registry.nearest(&tool.public_name)));
         }
+        if let Some((given, meant)) = registered.and_then(|registered| misspelt(registered, &call.arguments)) {
+            let reason =
+                format!("`{}` is read as `{meant}` by some and not by others; spell it `{meant}`", clip(given, 64));
+            return Err(Verdict::deny("ambiguous-argument", reason, clip(given, 64)));
+        }
         let arguments = Arc::clone(&call.arguments);
         Ok((Effective { tool, registered: registered.is_some(), arguments, route: Route::Direct }, registered))
     }
@@ -174,7 +180,7 @@ impl Judge {
         // to the gate, which says so as it would to a direct call.
         let is_denied = |r: &Registered| r.exposure == Exposure::Hidden && r.reason.as_str() == "denied";
         let found = self.registry.by_public_name(name).filter(|r| !is_denied(r));
-        let shown = toolwarden_text::clip(name, 64);
+        let shown = clip(name, 64);
         match found {
             None => Err(unknown(name, self.registry.nearest(name))),
             Some(found) if found.tool.tool.origin == Origin::Bridge => Err(Verdict::deny(
@@ -200,12 +206,27 @@ impl Judge {
     }
 }
 
+/// An argument of the agent's own tool whose name is not one that the tool knows, and yet looks like one: whatever runs the
+/// call in the end may fold names that the policy tells apart.
+fn misspelt<'c>(registered: &'c Registered, arguments: &'c Arguments) -> Option<(&'c str, &'c str)> {
+    if registered.tool.tool.origin != Origin::Core {
+        return None;
+    }
+    let known = registered.tool.definition.pointer("/inputSchema/properties")?.as_object()?;
+    let odd = arguments.as_map().keys().filter(|name| !known.contains_key(*name));
+    odd.map(String::as_str).find_map(|name| {
+        // No name that anybody knows is so long, whatever is hidden in it.
+        let folded = fold(name.get(..256).unwrap_or(name));
+        known.keys().find(|known| fold(known) == folded).map(|known| (name, known.as_str()))
+    })
+}
+
 /// The denial of a call of no tool.
 pub(super) fn unknown(name: &str, nearest: Option<&str>) -> Verdict {
-    let shown = toolwarden_text::clip(name, 64);
+    let shown = clip(name, 64);
     let reason = match nearest {
         None => format!("there is no tool `{shown}`"),
-        Some(nearest) => format!("there is no tool `{shown}`; did you mean `{}`?", toolwarden_text::clip(nearest, 64)),
+        Some(nearest) => format!("there is no tool `{shown}`; did you mean `{}`?", clip(nearest, 64)),
     };
-    Verdict::deny("unknown-tool", reason, toolwarden_text::clip(name, toolwarden_text::DETAIL_CHARS))
+    Verdict::deny("unknown-tool", reason, clip(name, toolwarden_text::DETAIL_CHARS))
 }

@@ -6,9 +6,9 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Value, json};
 use thiserror::Error;
-use toolwarden_text::is_blank;
 
 use super::catalogue::{Catalogue, Tool};
+use super::fold::fold;
 use super::search::{Entry, Index};
 use super::{TOOL_DESCRIBE, TOOL_INVOKE, TOOL_SEARCH};
 use crate::call::{Origin, ServerName, ToolRef};
@@ -166,7 +166,8 @@ impl Registry {
     }
 
     /// The tool that a caller means: by identity where it names a server, by public name otherwise. For a tool that the
-    /// registry does not hold, the second part is empty; a name that starts with `mcp__` counts as one of a server.
+    /// registry does not hold, the second part is empty; a name that looks as if it started with `mcp__` counts as
+    /// one of a server.
     #[must_use]
     pub fn resolve(&self, server: Option<&ServerName>, name: &str) -> (ToolRef, Option<&Registered>) {
         let found = match server {
@@ -176,22 +177,24 @@ impl Registry {
         if let Some(found) = found {
             return (found.tool.tool.clone(), Some(found));
         }
-        let origin = if server.is_some() || name.starts_with("mcp__") { Origin::Mcp } else { Origin::Unknown };
+        let origin = if server.is_some() || fold(name).starts_with("mcp__") { Origin::Mcp } else { Origin::Unknown };
         let public_name = server.map_or_else(|| name.to_owned(), |server| crate::call::public_name(server, name));
         (ToolRef { origin, server: server.cloned(), name: name.into(), public_name }, None)
     }
 
-    /// The tool whose public name differs from this one in letter case or outer blanks only; a hidden one counts too.
+    /// The tool whose public name a careless reader takes for this one: they differ in letter case, outer blanks, invisible
+    /// characters or compatible forms only. A hidden one counts too.
     #[must_use]
     pub fn near_miss(&self, name: &str) -> Option<&Registered> {
-        let wanted = name.trim_matches(is_blank);
-        let folded = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<String>();
+        if name.len() > LONGEST_PUBLIC_NAME * 8 {
+            return None;
+        }
+        let wanted = fold(name);
         // Folding may change the length of a name, though not by much.
         let lengths = wanted.len() / 3..=wanted.len().saturating_mul(3);
-        let wanted = if wanted.len() <= LONGEST_PUBLIC_NAME * 3 { folded(wanted) } else { return None };
         self.tools.iter().find(|t| {
             let known = &t.tool.tool.public_name;
-            lengths.contains(&known.len()) && known != name && folded(known) == wanted
+            lengths.contains(&known.len()) && known != name && fold(known) == wanted
         })
     }
 
