@@ -1,10 +1,13 @@
-//! The example policies in other languages: built here where that is asked for, or found where they were built.
+//! The example policies: built here where that is asked for, or found where they were built.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, ensure};
+use toolwarden::authoring::{self, Face};
 
 use crate::vectors;
 
@@ -24,7 +27,15 @@ pub fn folder(language: &str) -> PathBuf {
 /// Where it was to be built and cannot be.
 pub fn component(language: &str, work: &Path) -> Result<Option<PathBuf>> {
     if std::env::var_os(BUILD).is_some_and(|value| value == "1") {
-        return built(language, work).map(Some);
+        // One at a time, and each once: tests run side by side.
+        static BUILT: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
+        let mut known = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(path) = known.get(language) {
+            return Ok(Some(path.clone()));
+        }
+        let path = built(language, work)?;
+        known.insert(language.into(), path.clone());
+        return Ok(Some(path));
     }
     let variable = format!("TOOLWARDEN_TEST_{}_MODULE", language.to_uppercase());
     let path = std::env::var_os(&variable).map(PathBuf::from);
@@ -37,6 +48,13 @@ pub fn component(language: &str, work: &Path) -> Result<Option<PathBuf>> {
 /// Builds an example as its README says, in a copy, so that nothing is left in the repository.
 fn built(language: &str, work: &Path) -> Result<PathBuf> {
     let copy = work.join("built").join("examples/policies").join(language);
+    if language == "cedar" {
+        // In its place: its sources lie beside those of the kit, and its target folder stays.
+        let module = authoring::build(&folder(language), Face::Component, &[])?;
+        std::fs::create_dir_all(&copy)?;
+        std::fs::write(copy.join("policy.wasm"), module)?;
+        return Ok(copy.join("policy.wasm"));
+    }
     copy_files(&vectors::folder().join("../wit"), &work.join("built/wit"))?;
     copy_files(&folder(language), &copy)?;
     if language == "javascript" {

@@ -4,9 +4,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
-use toolwarden::invoke::{Floors, Judge};
+use toolwarden::call::Call;
+use toolwarden::invoke::{Decision, FactSource, Floors, Judge};
+use toolwarden::lifecycle::{NoLifecycleEvents, Origin, Reloader, ReloaderOptions};
 use toolwarden::module::{
     CachePolicy, Component, ConfigureError, CwdClass, Isolation, Limits, Policy, PolicyModule, Wasi,
 };
@@ -164,4 +167,60 @@ fn python() {
     let loaded = example.load(Limits { wasi: Wasi::Inert, ..example.limits }).unwrap();
     assert!(loaded.info().imports.iter().all(|name| name.starts_with("wasi:")) && !loaded.info().imports.is_empty());
     all_hold(&example);
+}
+
+/// One host, one module after the other, while a thread decides all the time: each passes the host's gate, and every decision
+/// is somebody's.
+#[test]
+fn every_example_is_swapped_into_one_running_host() {
+    let examples: Vec<Example> = ["cedar", "javascript", "python"].into_iter().filter_map(Example::of).collect();
+    if examples.is_empty() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("toolwarden.toml");
+    std::fs::write(&file, "").unwrap();
+    let options = ReloaderOptions {
+        catalogue: Catalogue::builtin(),
+        context_window: 0,
+        cache: CachePolicy::Folder(Path::new(env!("CARGO_TARGET_TMPDIR")).join("modules")),
+    };
+    let reloader = Reloader::start(Origin::file(&file), options, Arc::new(NoLifecycleEvents)).unwrap();
+    let stop = AtomicBool::new(false);
+    let seen = std::thread::scope(|scope| {
+        let decides = scope.spawn(|| {
+            let call = json!({
+                "id": "c", "tool": "Bash", "arguments": { "command": "ls", "cwd": "src" }, "route": "direct",
+                "attendance": "interactive", "workspace": { "root": "/repo", "flavour": "posix" },
+            });
+            let call = Call::from_json(call.to_string().as_bytes()).unwrap();
+            let mut seen = BTreeMap::new();
+            while !stop.load(Ordering::Relaxed) {
+                let judge = reloader.state().current();
+                let verdict = judge.judge(&call, FactSource::Record, false).verdict;
+                assert_eq!(verdict.decision, Decision::Allow, "{} by {}", verdict.reason, judge.policy().name);
+                *seen.entry(judge.policy().name.clone()).or_insert(0_u64) += 1;
+            }
+            seen
+        });
+        for example in &examples {
+            let text = std::fs::read_to_string(languages::folder(example.language).join("toolwarden.toml")).unwrap();
+            let placed = text.lines().map(|line| match line.starts_with("path = ") {
+                true => format!("path = '{}'\n", example.path.display()),
+                false => format!("{line}\n"),
+            });
+            std::fs::write(&file, placed.collect::<String>()).unwrap();
+            let before = reloader.state().current().policy().generation;
+            reloader.reload().unwrap_or_else(|refusal| panic!("{}: {refusal}", example.language));
+            let after = reloader.state().current();
+            assert!(after.policy().generation > before);
+            // Somebody has decided by it before the next one comes.
+            while Arc::strong_count(&after) < 3 && !decides.is_finished() {
+                std::thread::yield_now();
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+        decides.join().unwrap()
+    });
+    assert_eq!(seen.len(), examples.len() + 1, "{seen:?}");
 }

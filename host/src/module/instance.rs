@@ -27,7 +27,13 @@ impl Instance {
     pub fn start(engine: &Engine, pre: &PolicyPre<Guard>, limits: &Limits) -> Result<Self, Fault> {
         let (mut store, deadline) = store(engine, limits);
         let policy = pre.instantiate(&mut store).map_err(|error| Fault::of_start(&error, store.data()))?;
+        store.data_mut().made();
         Ok(Self { store, policy, deadline })
+    }
+
+    /// Whether it has taken so much memory that the next call gets a better one.
+    pub fn is_worn(&self) -> bool {
+        self.store.data().is_worn()
     }
 
     pub fn describe(&mut self) -> Result<wit::Description, Fault> {

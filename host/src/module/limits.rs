@@ -70,6 +70,9 @@ pub(crate) struct Guard {
     deadline: Duration,
     /// Set when the module was refused memory: a trap that follows is for want of it.
     pub starved: bool,
+    /// Bytes of its largest memory, when it was made and now.
+    made_with: usize,
+    grown_to: usize,
     /// When the running call first went past its deadline: its thread's processor time, and the clock.
     late: Option<(Duration, Instant)>,
     /// What it did with its inert WASI.
@@ -82,9 +85,22 @@ impl Guard {
             memory: limits.memory,
             deadline: limits.deadline,
             starved: false,
+            made_with: 0,
+            grown_to: 0,
             late: None,
             inert: inert::State::new(),
         }
+    }
+
+    /// The instance is made; what it takes from here on it takes for calls.
+    pub const fn made(&mut self) {
+        self.made_with = self.grown_to;
+    }
+
+    /// Whether more than half of what it could take for calls is taken. Memory never shrinks, and languages that collect their
+    /// garbage now and then take more and more of it; a fresh instance is better than a call that fails for want of it.
+    pub const fn is_worn(&self) -> bool {
+        self.grown_to - self.made_with > self.memory.saturating_sub(self.made_with) / 2
     }
 
     /// A call begins.
@@ -106,6 +122,9 @@ impl ResourceLimiter for Guard {
     fn memory_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
         let fits = desired <= self.memory;
         self.starved |= !fits;
+        if fits {
+            self.grown_to = self.grown_to.max(desired);
+        }
         Ok(fits)
     }
 

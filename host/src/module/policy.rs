@@ -163,7 +163,7 @@ impl PolicyModule {
         let mut lease = self.lease()?;
         let Some(instance) = &mut lease.instance else { return Err(Fault::Unavailable("no instance".into())) };
         let answer = question(instance);
-        lease.reusable = answer.is_ok() && self.component.is_pooled();
+        lease.reusable = answer.is_ok() && self.component.is_pooled() && !instance.is_worn();
         answer
     }
 

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::{Files, call, delete, kinds, list, records, run};
+use toolwarden_harness::cli;
+
+use crate::{Files, call, delete, exit, fails, kinds, list, records, run};
 
 /// A rule that denies a tool must not open the names that are almost its own.
 #[test]
@@ -219,4 +221,48 @@ fn what_is_not_there_yet_lies_where_its_parent_leads() {
         let allowed: Vec<&(String, Value)> = verdicts.iter().filter(|v| v.0 == "allow").collect();
         assert!(allowed.is_empty(), "{profile}: {verdicts:?}");
     }
+}
+
+/// Whoever starts the shell may know no scheme, and then the file of that name counts.
+#[test]
+#[cfg(unix)]
+fn a_file_that_is_called_like_a_scheme_is_one_more_way_to_read_a_cwd() {
+    let files = Files::new();
+    let root = files.0.path().canonicalize().unwrap().join("repo");
+    let skills = files.0.path().canonicalize().unwrap().join("skills");
+    std::fs::create_dir_all(root.join("src")).unwrap();
+    std::fs::create_dir_all(skills.join("demo")).unwrap();
+    let decided = |cwd: &str| {
+        let workspace = json!({ "root": root, "flavour": "posix", "skills": [skills] });
+        let call = json!({
+            "id": "a", "tool": "Bash", "arguments": { "command": "ls", "cwd": cwd }, "route": "direct",
+            "attendance": "interactive", "workspace": workspace,
+        });
+        let output = run(&["decide", "--profile", "locked", "--resolve"], call.to_string());
+        cli::lines(&output).unwrap().remove(0)["verdict"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(["workspace:src", "skill:demo", "src"].map(decided), ["allow"; 3]);
+    // A skill that no root holds is nowhere.
+    assert_eq!(decided("skill:none"), "deny");
+    for name in ["workspace:src", "skill:demo"] {
+        std::os::unix::fs::symlink("/etc", root.join(name)).unwrap();
+        assert_eq!(decided(name), "deny", "{name}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn what_is_no_file_is_not_written_over() {
+    let files = Files::new();
+    let module = concat!(env!("CARGO_MANIFEST_DIR"), "/guests/habits.wasm");
+    let key = files.argument("key.pem");
+    let link = files.argument("link.sig");
+    std::os::unix::fs::symlink(files.path("real.sig"), &link).unwrap();
+    std::fs::write(files.path("real.sig"), "old").unwrap();
+    assert_eq!(exit(&run(&["policy", "sign", module, "--key", &key, "--new-key", "--out", &link], "")), 0);
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(std::fs::read_to_string(files.path("real.sig")).unwrap().starts_with("toolwarden-signature-v1 "));
+    std::fs::create_dir(files.path("folder")).unwrap();
+    let folder = files.argument("folder");
+    fails(&["policy", "sign", module, "--key", &key, "--out", &folder], "", 1, &["no regular file"]);
 }
