@@ -69,7 +69,7 @@ impl SignatureError {
 
 /// A public key: whom settings trust. Written `ed25519:<base64>`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct PublicKey(VerifyingKey);
+pub struct PublicKey([u8; 32]);
 
 impl fmt::Debug for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -79,7 +79,7 @@ impl fmt::Debug for PublicKey {
 
 impl fmt::Display for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{ALGORITHM}{}", BASE64_STANDARD.encode(self.0.as_bytes()))
+        write!(f, "{ALGORITHM}{}", BASE64_STANDARD.encode(self.0))
     }
 }
 
@@ -92,7 +92,7 @@ impl FromStr for PublicKey {
         key.and_then(|bytes| VerifyingKey::from_bytes(&bytes).ok())
             // With such a key anybody could sign.
             .filter(|key| !key.is_weak())
-            .map(Self)
+            .map(|key| Self(key.to_bytes()))
             .ok_or_else(|| SignatureError::NotAKey(toolwarden_text::clip(text, 80).into_owned()))
     }
 }
@@ -137,7 +137,7 @@ impl SigningKey {
     /// Its public half.
     #[must_use]
     pub fn public(&self) -> PublicKey {
-        PublicKey(self.0.verifying_key())
+        PublicKey(self.0.verifying_key().to_bytes())
     }
 
     /// Signs a module.
@@ -170,7 +170,8 @@ impl Signature {
         if !keys.contains(&self.key) {
             return Err(SignatureError::UnknownKey(self.key));
         }
-        let verified = self.key.0.verify_strict(&message(module), &self.signature);
+        let verified =
+            VerifyingKey::from_bytes(&self.key.0).and_then(|key| key.verify_strict(&message(module), &self.signature));
         verified.map_err(|_| SignatureError::Mismatch(self.key))
     }
 }

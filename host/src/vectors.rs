@@ -177,17 +177,16 @@ impl Runner {
     /// Where the row's settings or catalogue cannot be used.
     pub fn run(&mut self, vector: &Vector) -> Result<Judged, String> {
         let key = json!([vector.settings, vector.catalogue]).to_string();
-        let judge = match self.judges.get(&key) {
-            Some(judge) => judge.clone(),
-            None => {
-                // Each holds an instance, and an engine has so many.
-                if self.judges.len() >= MOST_JUDGES {
-                    self.judges.clear();
-                }
-                let judge = self.judge(vector);
-                self.judges.insert(key, judge.clone());
-                judge
+        let judge = if let Some(judge) = self.judges.get(&key) {
+            judge.clone()
+        } else {
+            // Each holds an instance, and an engine has so many.
+            if self.judges.len() >= MOST_JUDGES {
+                self.judges.clear();
             }
+            let judge = self.judge(vector);
+            self.judges.insert(key, judge.clone());
+            judge
         };
         Ok(judge?.judge(&vector.call, FactSource::Record, true))
     }

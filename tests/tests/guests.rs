@@ -126,6 +126,14 @@ fn a_broken_instance_is_never_used_again() {
 }
 
 #[test]
+fn a_worn_instance_makes_room_for_a_fresh_one() {
+    // 256 KiB a call: without that, 16 MiB would be gone after some sixty.
+    let judge = with_habit(&habits(), "leaks", Floors::default());
+    let denied: Vec<usize> = (0..500).filter(|_| verdict(&judge, &bash("src")).0 != "allow").collect();
+    assert_eq!(denied, Vec::<usize>::new());
+}
+
+#[test]
 fn a_fresh_instance_for_each_call_remembers_nothing() {
     let bytes = guests::load("habits").unwrap();
     let fresh = Limits { isolation: Isolation::PerCall, ..limits() };

@@ -205,9 +205,12 @@ fn every_example_is_swapped_into_one_running_host() {
         });
         for example in &examples {
             let text = std::fs::read_to_string(languages::folder(example.language).join("toolwarden.toml")).unwrap();
-            let placed = text.lines().map(|line| match line.starts_with("path = ") {
-                true => format!("path = '{}'\n", example.path.display()),
-                false => format!("{line}\n"),
+            let placed = text.lines().map(|line| {
+                if line.starts_with("path = ") {
+                    format!("path = '{}'\n", example.path.display())
+                } else {
+                    format!("{line}\n")
+                }
             });
             std::fs::write(&file, placed.collect::<String>()).unwrap();
             let before = reloader.state().current().policy().generation;

@@ -96,12 +96,12 @@ impl Judge {
     /// Without facts those of the record count. No observer is shown it. Gives the module's fault, where it had one.
     #[must_use]
     pub fn judge_again(&self, call: &Call, facts: Option<&Facts>) -> (Judged, Option<Fault>) {
-        self.judged(call, false, |effective, registered| match facts {
-            Some(facts) => facts.clone(),
-            None => {
+        self.judged(call, false, |effective, registered| {
+            let of_record = || {
                 let source = FactSource::Record;
                 gather::facts(source, call, &effective.tool, registered, &effective.arguments, &self.registry)
-            }
+            };
+            facts.cloned().unwrap_or_else(of_record)
         })
     }
 

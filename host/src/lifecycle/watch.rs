@@ -131,12 +131,11 @@ impl Files {
     fn new(messages: Sender<Message>, poll: Duration) -> Self {
         let tell = move |event| drop(messages.send(Message::File(event)));
         let told = RecommendedWatcher::new(tell.clone(), notify::Config::default());
-        let watcher: Option<Box<dyn Watcher + Send>> = match told {
-            Ok(watcher) => Some(Box::new(watcher)),
-            Err(_) => {
-                let config = notify::Config::default().with_poll_interval(poll).with_compare_contents(true);
-                PollWatcher::new(tell, config).ok().map(|watcher| Box::new(watcher) as _)
-            }
+        let watcher: Option<Box<dyn Watcher + Send>> = if let Ok(watcher) = told {
+            Some(Box::new(watcher))
+        } else {
+            let config = notify::Config::default().with_poll_interval(poll).with_compare_contents(true);
+            PollWatcher::new(tell, config).ok().map(|watcher| Box::new(watcher) as _)
         };
         Self { watcher, folders: BTreeSet::new(), watched: Watched::default() }
     }

@@ -18,6 +18,10 @@ const MOST_VALUES: usize = 8_000_000;
 /// Tools of one list at most. Source: ours; thousandfold what an agent of today has.
 const MOST_TOOLS: usize = 100_000;
 
+/// Bytes of one definition as compact JSON at most. Source: ours; the largest among several hundred real tools has 30 KiB, and what
+/// is larger than a module's memory would leave nobody with a registry.
+const LARGEST_DEFINITION: usize = 1 << 20;
+
 /// Why a tool list was refused, as a whole: half a list is no list.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{message}")]
@@ -130,7 +134,12 @@ fn read_tool(server: &ServerName, index: usize, definition: Value) -> Result<Too
     match definition.get("name") {
         Some(Value::String(name)) if !name.is_empty() && name.len() <= LONGEST_NAME => {
             let name = name.clone();
-            Ok(Tool::new(Origin::Mcp, Some(server.clone()), &name, definition))
+            let tool = Tool::new(Origin::Mcp, Some(server.clone()), &name, definition);
+            if tool.text.len() > LARGEST_DEFINITION {
+                let message = format!("`/tools/{index}` has more than {LARGEST_DEFINITION} bytes");
+                return Err(ImportError::new("definition-too-large", message));
+            }
+            Ok(tool)
         }
         Some(Value::String(_)) => Err(ImportError::new(
             "bad-tool-name",

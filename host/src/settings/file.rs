@@ -245,11 +245,10 @@ impl File {
 
     fn module_problem(&self) -> Option<(String, String)> {
         let module = &self.module;
-        let key = match &module.path {
-            Some(_) => return None,
-            None if module.sha256.is_some() => "sha256",
-            None if module.signature.is_some() => "signature",
-            None => return None,
+        let key = match (&module.path, &module.sha256, &module.signature) {
+            (None, Some(_), _) => "sha256",
+            (None, None, Some(_)) => "signature",
+            _ => return None,
         };
         Some((format!("module.{key}"), "there is no `module.path` that it could be of".into()))
     }

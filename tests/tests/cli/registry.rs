@@ -69,7 +69,7 @@ fn a_server_name_beside_the_answer_counts() {
 
 #[test]
 fn a_list_that_is_none_is_refused_as_a_whole() {
-    let rows: [(Value, &[&str]); 11] = [
+    let rows: [(Value, &[&str]); 12] = [
         (json!({ "tools": [] }), &["--server NAME", "no-server-name"]),
         (json!({ "server": null, "tools": [] }), &["--server NAME", "no-server-name"]),
         (json!({ "server": 5, "tools": [] }), &["`server`", "wrong-type"]),
@@ -83,6 +83,10 @@ fn a_list_that_is_none_is_refused_as_a_whole() {
         (json!({ "server": "gh", "tools": [5] }), &["`/tools/0/name`", "bad-tool-name"]),
         (json!({ "server": "gh", "tools": [{ "name": "" }] }), &["`/tools/0/name`", "empty", "bad-tool-name"]),
         (json!({ "server": "gh", "tools": [{ "name": "x".repeat(1025) }] }), &["1024", "bad-tool-name"]),
+        (
+            json!({ "server": "gh", "tools": [{ "name": "x", "description": "x".repeat(1 << 20) }] }),
+            &["`/tools/0`", "definition-too-large"],
+        ),
         (list("gh", &["a", "b", "a"]), &["`gh`", "`a`", "twice", "duplicate-tools"]),
     ];
     let files = Files::new();

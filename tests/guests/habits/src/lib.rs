@@ -90,6 +90,8 @@ habits! {
     PanicsWhenTold = "panics-when-told",
     /// Asks about everything.
     AsksAlways = "asks-always",
+    /// Answers well, and keeps 256 KiB of each call.
+    Leaks = "leaks",
 }
 
 thread_local! {
@@ -175,6 +177,10 @@ impl wit::Guest for Component {
             Habit::SecondCallPanics if !first => panic!("a bad habit, from the second call on"),
             Habit::Stateful if !first => gated("second"),
             Habit::AsksAlways => gated("habit"),
+            Habit::Leaks => {
+                std::mem::forget(black_box(vec![1_u8; 256 * 1024]));
+                free()
+            }
             Habit::PanicsWhenTold if is_told(&invocation) => panic!("a bad habit, on demand"),
             _ => free(),
         }
