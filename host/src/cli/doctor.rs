@@ -5,12 +5,15 @@ use std::path::Path;
 use std::process::Command;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::exit::{Exit, Failure, Outcome};
 use super::output::{self, OutputArguments};
 use super::setup::{self, PolicyArguments};
 use crate::authoring::TARGET;
 use crate::module::{CacheError, CachePolicy, Policy as _, PolicyModule};
+use crate::registry::{Registry, Servers};
+use crate::settings::Settings;
 
 /// Arguments of `doctor`.
 #[derive(clap::Args)]
@@ -57,7 +60,13 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             match setup::module(&settings) {
                 Ok(module) => {
                     findings.push(module_finding(&module));
-                    findings.push(registry_finding(&module));
+                    let registry = setup::registry(&*module, Servers::default(), 0).ok();
+                    findings.push(registry_finding(registry.as_deref()));
+                    let idle = registry.map(|registry| idle_rules(&settings, &registry)).unwrap_or_default();
+                    if !idle.is_empty() {
+                        exit = Exit::Usage;
+                    }
+                    findings.extend(idle);
                 }
                 Err(failure) => {
                     findings.extend(failed("policy module", failure, "toolwarden policy check FILE says more"));
@@ -77,7 +86,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         let mark = match finding.health {
             Health::Good => "ok      ",
             Health::Optional => "optional",
-            Health::Bad => "missing ",
+            Health::Bad => "wrong   ",
         };
         writeln!(out, "{mark}  {:<14} {}", finding.what, toolwarden_text::visible(&finding.found))?;
         if !finding.fix.is_empty() {
@@ -110,15 +119,32 @@ fn module_finding(module: &PolicyModule) -> Finding {
     Finding { what: "policy module", health: Health::Good, found, fix: String::new() }
 }
 
-fn registry_finding(module: &PolicyModule) -> Finding {
-    match setup::registry(module, crate::registry::Servers::default(), 0) {
-        Ok(registry) => Finding {
+/// Rules that can never match: they name one of the built-in tools, and spell it otherwise.
+fn idle_rules(settings: &Settings, registry: &Registry) -> Vec<Finding> {
+    let policy: Value = serde_json::from_str(&settings.policy_json()).unwrap_or_default();
+    let rules = policy.get("rules").and_then(Value::as_array).into_iter().flatten().enumerate();
+    let idle = rules.filter(|(_, rule)| rule.get("server").is_none()).filter_map(|(at, rule)| {
+        let name = rule.get("tool")?.as_str()?;
+        let meant = registry.near_miss(name)?.tool.tool.public_name.clone();
+        registry.by_public_name(name).is_none().then(|| Finding {
+            what: "rule",
+            health: Health::Bad,
+            found: format!("`/rules/{at}` names `{name}`, and never matches: the tool is called `{meant}`"),
+            fix: format!("tool = \"{meant}\""),
+        })
+    });
+    idle.collect()
+}
+
+fn registry_finding(registry: Option<&Registry>) -> Finding {
+    match registry {
+        Some(registry) => Finding {
             what: "registry",
             health: Health::Good,
             found: format!("{} built-in and bridge tools", registry.totals().tools),
             fix: String::new(),
         },
-        Err(_) => Finding {
+        None => Finding {
             what: "registry",
             health: Health::Bad,
             found: "the module gives no answer, so no tool can be called".into(),

@@ -31,6 +31,15 @@ fn doctor_says_what_is_set_up() {
     }
     assert_eq!(findings(&["--settings", &bad]), (2, all(&[("settings", "bad")])));
     assert_eq!(findings(&["--settings", &no_module]), (3, all(&[("settings", "good"), ("policy module", "bad")])));
+
+    // A rule that was meant for a tool, and spells it otherwise. What servers call their tools is theirs.
+    let rules = ["tool = 'bash'", "tool = 'Bash'", "tool = 'bash*'", "tool = 'bash'\nserver = 's'"];
+    let rules: String = rules.iter().map(|rule| format!("[[rules]]\ndecision = 'deny'\n{rule}\n")).collect();
+    let idle = files.file("idle.toml", &rules);
+    assert_eq!(
+        findings(&["--settings", &idle]),
+        (2, all(&[&[("settings", "good")][..], &module, &[("rule", "bad")]].concat()))
+    );
 }
 
 #[test]
