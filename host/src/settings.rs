@@ -48,6 +48,8 @@ pub enum Format {
 /// Valid settings of the host, and those of the policy module as it will be given them. The default is everything off.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
+    /// The file that they were read from, where they were.
+    pub file: Option<PathBuf>,
     /// The floors that hold for every module.
     pub floors: Floors,
     /// What a module may use. Source: `module.memoryMiB`, `module.deadlineMs`, `module.isolation`,
@@ -95,7 +97,8 @@ impl Settings {
         let format =
             if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) { Format::Json } else { Format::Toml };
         let folder = path.parent().unwrap_or(Path::new(""));
-        Self::parse(&text, format, folder).map_err(|error| fail(&error))
+        let settings = Self::parse(&text, format, folder).map_err(|error| fail(&error))?;
+        Ok(Self { file: Some(path.into()), ..settings })
     }
 
     /// Reads a text. A relative `module.path` starts at this folder.
@@ -170,6 +173,7 @@ impl Settings {
             policy.insert("module".into(), serde_json::json!({ "settings": settings }));
         }
         Self {
+            file: None,
             floors: Floors {
                 cwd_locked: file.system.bash_cwd_policy == Some(CwdPolicy::WorkspaceOnly),
                 mcp_enforced: file.mcp_security.mode == McpMode::Enforce,

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::Command;
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::exit::{Exit, Failure, Outcome};
 use super::output::{self, OutputArguments};
@@ -121,8 +120,7 @@ fn module_finding(module: &PolicyModule) -> Finding {
 
 /// Rules that can never match: they name one of the built-in tools, and spell it otherwise.
 fn idle_rules(settings: &Settings, registry: &Registry) -> Vec<Finding> {
-    let policy: Value = serde_json::from_str(&settings.policy_json()).unwrap_or_default();
-    let rules = policy.get("rules").and_then(Value::as_array).into_iter().flatten().enumerate();
+    let rules = (0..settings.rules()).filter_map(|at| Some((at, settings.rule(at)?)));
     let idle = rules.filter(|(_, rule)| rule.get("server").is_none()).filter_map(|(at, rule)| {
         let name = rule.get("tool")?.as_str()?;
         let meant = registry.near_miss(name)?.tool.tool.public_name.clone();

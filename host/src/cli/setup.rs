@@ -1,6 +1,7 @@
 //! What most commands need first: settings, a module, a registry.
 
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
@@ -102,8 +103,13 @@ pub(super) fn module(settings: &Settings) -> Result<Arc<PolicyModule>, Failure> 
     let component = component(settings)?;
     match PolicyModule::new(component, &settings.policy_json()) {
         Ok(module) => Ok(Arc::new(module)),
-        Err(error @ ConfigureError::Rejected(_)) => Err(Failure::new(Exit::Usage, error)),
-        Err(ConfigureError::Fault(fault)) => Err(Failure::text(Exit::Module, format!("{fault} [{}]", fault.code()))),
+        Err(error @ ConfigureError::Rejected(_)) => {
+            Err(Failure::text(Exit::Usage, named(settings.file.as_deref(), &error)))
+        }
+        Err(ConfigureError::Fault(fault)) => {
+            let error = format!("{fault} [{}]", fault.code());
+            Err(Failure::text(Exit::Module, named(settings.module_path.as_deref(), &error)))
+        }
     }
 }
 
@@ -117,7 +123,15 @@ pub(super) fn component(settings: &Settings) -> Result<Arc<Component>, Failure> 
             Component::from_bytes_with(file.bytes(), settings.limits, &cache())
         }
     };
-    component.map(Arc::new).map_err(|e| Failure::text(Exit::Module, format!("{} [{}]", e, e.code())))
+    component.map(Arc::new).map_err(|error| {
+        let text = format!("{error} [{}]", error.code());
+        Failure::text(Exit::Module, named(settings.module_path.as_deref(), &text))
+    })
+}
+
+/// An error with the file that it is about, where it is about one.
+fn named(file: Option<&Path>, error: &dyn Display) -> String {
+    file.map_or_else(|| error.to_string(), |file| format!("`{}`: {error}", file.display()))
 }
 
 /// The built-in tools and these lists.
