@@ -6,10 +6,12 @@
 mod scripted;
 mod terminal;
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde::Serialize;
+use thiserror::Error;
 
 use crate::call::{Arguments, Attendance, CallId, ToolRef};
 use crate::module::Kind;
@@ -50,6 +52,26 @@ pub enum Approval {
     TimedOut,
     /// Nobody could be asked.
     Unavailable,
+}
+
+/// A word that is no outcome of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("an answer is one of `allowed-once`, `rejected`, `cancelled`, `timed-out` and `unavailable`")]
+pub struct NoApproval;
+
+impl FromStr for Approval {
+    type Err = NoApproval;
+
+    fn from_str(word: &str) -> Result<Self, NoApproval> {
+        match word {
+            "allowed-once" => Ok(Self::AllowedOnce),
+            "rejected" => Ok(Self::Rejected),
+            "cancelled" => Ok(Self::Cancelled),
+            "timed-out" => Ok(Self::TimedOut),
+            "unavailable" => Ok(Self::Unavailable),
+            _ => Err(NoApproval),
+        }
+    }
 }
 
 impl Approval {

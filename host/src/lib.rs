@@ -43,6 +43,7 @@
 //! | [`vectors`] | rows that say what a policy must answer |
 //! | [`signature`] | detached signatures of modules |
 //! | [`settings`] | `toolwarden.toml` |
+//! | [`embed`] | all of it as JSON in and JSON out, for hosts in other languages |
 //! | [`authoring`] | building a policy module from a crate |
 //! | [`cli`] | the command line, a thin shell over all of it |
 
@@ -52,6 +53,7 @@ pub mod approval;
 pub mod authoring;
 pub mod call;
 pub mod cli;
+pub mod embed;
 pub mod invoke;
 pub mod lifecycle;
 pub mod module;

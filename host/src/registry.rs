@@ -9,6 +9,7 @@ mod catalogue;
 mod fold;
 mod import;
 mod plan;
+mod record;
 mod search;
 mod tokens;
 
@@ -18,5 +19,6 @@ pub use catalogue::{Catalogue, Tool};
 pub(crate) use fold::fold;
 pub use import::{ImportError, Servers};
 pub use plan::{BuildError, Generation, Registered, Registry, RegistryTotals, plan};
+pub use record::{Listing, PlanRecord, PlannedTool};
 pub use search::{ENTRY_TOKENS, Entry, FIELD_TOKENS, Hit, Index, NAME_BYTES, QUERY_CHARS, QUERY_TOKENS, WORD_CHARS};
 pub use tokens::estimate_tokens;

@@ -3,15 +3,14 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use serde::Serialize;
 use toolwarden_text::clip;
 
 use super::exit::{Exit, Outcome};
 use super::output::{self, OutputArguments};
 use super::setup::{self, PolicyArguments};
-use crate::call::{Origin, ServerName};
-use crate::module::{Exposure, Kind};
-use crate::registry::{Generation, Registered, RegistryTotals};
+use crate::call::ServerName;
+use crate::module::Exposure;
+use crate::registry::{Listing, RegistryTotals};
 
 const EXAMPLES: &str = "Examples:
   toolwarden registry --server github tools.json
@@ -39,23 +38,6 @@ pub(super) struct Arguments {
     output: OutputArguments,
 }
 
-#[derive(Serialize)]
-struct Plan<'r> {
-    generation: Generation,
-    totals: RegistryTotals,
-    tools: Vec<PlannedTool<'r>>,
-}
-
-#[derive(Serialize)]
-struct PlannedTool<'r> {
-    server: Option<&'r ServerName>,
-    name: &'r str,
-    public_name: &'r str,
-    exposure: Exposure,
-    reason: &'r Kind,
-    tokens: u32,
-}
-
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let settings = arguments.policy.settings()?;
     let progress = output::spinner("planning");
@@ -64,14 +46,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let registry = setup::registry(&*module, servers, arguments.context_window)?;
     progress.finish_and_clear();
 
-    let shown: Vec<&Registered> = registry
-        .tools()
-        .iter()
-        .filter(|t| arguments.all || !matches!(t.tool.tool.origin, Origin::Core | Origin::Bridge))
-        .collect();
-    let totals = RegistryTotals::of(shown.iter().copied(), registry.bridge_tokens());
-    let tools = shown.iter().map(|t| planned(t)).collect();
-    let plan = Plan { generation: registry.generation(), totals, tools };
+    let plan = registry.record(if arguments.all { Listing::All } else { Listing::Servers });
 
     let mut out = output::stdout();
     if arguments.output.is_human() {
@@ -96,16 +71,4 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     }
     out.flush()?;
     Ok(Exit::Done)
-}
-
-fn planned(registered: &Registered) -> PlannedTool<'_> {
-    let tool = &registered.tool.tool;
-    PlannedTool {
-        server: tool.server.as_ref(),
-        name: &tool.name,
-        public_name: &tool.public_name,
-        exposure: registered.exposure,
-        reason: &registered.reason,
-        tokens: registered.tool.tokens,
-    }
 }

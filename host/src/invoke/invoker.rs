@@ -11,8 +11,9 @@ use tokio_util::sync::CancellationToken;
 use super::event::{End, Event, EventSink};
 use super::executor::{Dispatch, ExecutorError, ToolExecutor};
 use super::gather::FactSource;
-use super::judge::{Effective, Judge, Judged, unknown};
-use super::verdict::{Decision, Verdict};
+use super::grant::{self, Admission, Grant};
+use super::judge::{Effective, Judge, unknown};
+use super::verdict::Verdict;
 use crate::approval::{Approval, Approver, Question};
 use crate::call::{Arguments, Attendance, Call, CallId, GivenFacts, Origin, RecordError, Route, Workspace};
 use crate::registry::{Registry, TOOL_DESCRIBE, TOOL_INVOKE, TOOL_SEARCH};
@@ -143,8 +144,7 @@ impl Invoker {
     }
 
     async fn decide_and_run(&self, call: &Call, cancel: &CancellationToken) -> Outcome {
-        // What the person said yes to, and under which policy.
-        let mut approved: Option<(Judged, Arc<Judge>)> = None;
+        let mut granted: Option<Grant> = None;
         for _ in 0..ROUNDS {
             let judge = self.state.current();
             let judged = judge.judge(call, FactSource::ThisMachine, false);
@@ -153,25 +153,15 @@ impl Invoker {
                 verdict: judged.verdict.clone(),
                 policy: Arc::clone(judge.policy()),
             });
-            let Some(effective) = judged.effective.clone().filter(|_| judged.verdict.decision != Decision::Deny) else {
-                return Outcome::Denied(judged.verdict);
+            let effective = match grant::admit(&judged, &judge, granted.as_ref()) {
+                Admission::Denied(verdict) => return Outcome::Denied(verdict),
+                Admission::Granted(effective) => return self.run(call, effective, judge.registry(), cancel).await,
+                Admission::Asked(effective) => effective,
             };
-            if !effective.registered {
-                // Nothing speaks against it, but there is nothing to run either.
-                let name = &effective.tool.public_name;
-                return Outcome::Denied(unknown(name, judge.registry().nearest(name)));
-            }
-            let granted = approved.as_ref().is_some_and(|(before, by)| is_same(before, by, &judged, &judge));
-            if judged.verdict.decision == Decision::Allow || granted {
-                return self.run(call, effective, judge.registry(), cancel).await;
-            }
-            match self.approval(call, &effective, &judged.verdict, cancel).await.denial() {
-                None => approved = Some((judged, judge)),
-                Some(_) if cancel.is_cancelled() => return Outcome::Cancelled,
-                Some((kind, reason)) => {
-                    let Verdict { cwd, detail, .. } = judged.verdict;
-                    return Outcome::Denied(Verdict { cwd, ..Verdict::deny(kind, reason, detail) });
-                }
+            match self.approval(call, &effective, &judged.verdict, cancel).await {
+                Approval::AllowedOnce => granted = Some(Grant::new(judged, judge)),
+                _ if cancel.is_cancelled() => return Outcome::Cancelled,
+                approval => return Outcome::Denied(judged.verdict.without_approval(approval)),
             }
         }
         Outcome::Denied(Verdict::deny(
@@ -229,17 +219,8 @@ impl Invoker {
     }
 }
 
-/// Whether a grant still covers the call: the same call, target, facts and reason, under the same policy and registry. The
-/// facts are gathered anew after the answer, so a link that was turned meanwhile does not ride on it.
-fn is_same(before: &Judged, by: &Arc<Judge>, now: &Judged, under: &Arc<Judge>) -> bool {
-    by.policy() == under.policy()
-        && before.verdict == now.verdict
-        && before.effective == now.effective
-        && before.facts == now.facts
-}
-
 /// Answers a bridge tool out of the registry.
-fn bridge(name: &str, arguments: &Arguments, registry: &Registry) -> Outcome {
+pub(crate) fn bridge(name: &str, arguments: &Arguments, registry: &Registry) -> Outcome {
     /// Answers of one search at most.
     const MOST: u64 = 50;
     let text = |name: &str| arguments.get(name).and_then(Value::as_str);

@@ -151,6 +151,12 @@ impl Reloader {
         &self.state
     }
 
+    /// The settings in force.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        self.lock().active.settings.clone()
+    }
+
     /// Why the last reload was refused; none when it was not.
     #[must_use]
     pub fn refusal(&self) -> Option<Refusal> {
