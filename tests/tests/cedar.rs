@@ -79,7 +79,7 @@ fn wrong_settings_are_told_with_their_place() {
         (json!({ "policies": "@kind(\"Big\") forbid (principal, action, resource);" }), "/policies", "`Big`"),
         (json!({ "policies": "@kind(\"x\") permit (principal, action, resource);" }), "/policies", "on a permit"),
         (json!({ "policies": "permit (principal == ?principal, action, resource);" }), "/policies", "template"),
-        (json!({ "policies": permit, "entities": [{ "uid": 1 }] }), "/entities", "uid"),
+        (json!({ "policies": permit, "entities": [{ "uid": 1 }] }), "/entities", "entity"),
         (json!({ "policies": permit, "entities": {} }), "/entities", ""),
         (json!({ "policies": permit, "schema": "" }), "/schema", "unknown key"),
     ];
