@@ -5,6 +5,7 @@
 //! dispatches to a [`ToolExecutor`].
 
 mod containment;
+mod definition;
 mod envelope;
 mod event;
 mod executor;
@@ -16,6 +17,7 @@ mod judge;
 mod resolve;
 mod verdict;
 
+pub use definition::{DefinitionReport, Definitions, ResultMismatch};
 pub use event::{End, Event, EventSink, NoEvents};
 pub use executor::{Dispatch, ExecutorError, ToolExecutor};
 pub use floors::Floors;

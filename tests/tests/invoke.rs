@@ -58,6 +58,7 @@ fn kind(outcome: &Outcome) -> &str {
     match outcome {
         Outcome::Completed(_) => "completed",
         Outcome::Failed(_) => "failed",
+        Outcome::Withheld(_) => "withheld",
         Outcome::Denied(verdict) => verdict.kind.as_ref().map_or("", |k| k.as_str()),
         Outcome::Cancelled => "cancelled",
         Outcome::TimedOut => "timed-out",

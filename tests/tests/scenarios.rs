@@ -34,6 +34,7 @@ fn outcome(outcome: &Outcome) -> &str {
     match outcome {
         Outcome::Completed(_) => "completed",
         Outcome::Failed(_) => "failed",
+        Outcome::Withheld(_) => "withheld",
         Outcome::Denied(verdict) => verdict.kind.as_ref().map_or("", |kind| kind.as_str()),
         Outcome::Cancelled => "cancelled",
         Outcome::TimedOut => "timed-out",

@@ -56,6 +56,8 @@ pub enum End {
     Completed,
     /// The tool failed.
     Failed,
+    /// The tool answered, and not as its accepted definition promises.
+    Withheld,
     /// It did not run.
     Denied,
     /// The caller took it back.

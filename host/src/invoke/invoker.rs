@@ -8,11 +8,12 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::definition::{DefinitionReport, Definitions, ResultMismatch};
 use super::event::{End, Event, EventSink};
 use super::executor::{Dispatch, ExecutorError, ToolExecutor};
 use super::gather::FactSource;
 use super::grant::{self, Admission, Grant};
-use super::judge::{Effective, Judge, unknown};
+use super::judge::{Effective, Judge, Judged, unknown};
 use super::verdict::Verdict;
 use crate::approval::{Approval, Approver, Question};
 use crate::call::{Arguments, Attendance, Call, CallId, GivenFacts, Origin, RecordError, Route, Workspace};
@@ -49,6 +50,8 @@ pub enum Outcome {
     Completed(Value),
     /// The tool failed.
     Failed(ExecutorError),
+    /// The tool answered, and not as its accepted definition promises: the result is kept from the model.
+    Withheld(ResultMismatch),
     /// It did not run; the verdict says why, in words for the model.
     Denied(Verdict),
     /// The caller took it back.
@@ -93,6 +96,7 @@ pub struct Invoker {
     executor: Arc<dyn ToolExecutor>,
     events: Arc<dyn EventSink>,
     options: InvokerOptions,
+    definitions: Option<Arc<dyn Definitions>>,
 }
 
 impl std::fmt::Debug for Invoker {
@@ -111,7 +115,14 @@ impl Invoker {
         events: Arc<dyn EventSink>,
         options: InvokerOptions,
     ) -> Self {
-        Self { state, approver, executor, events, options }
+        Self { state, approver, executor, events, options, definitions: None }
+    }
+
+    /// The same invoker, with somebody who compares definitions at each call of a server's tool. Without, they are as they were
+    /// when the registry was built.
+    #[must_use]
+    pub fn with_definitions(self, definitions: Arc<dyn Definitions>) -> Self {
+        Self { definitions: Some(definitions), ..self }
     }
 
     /// What is in force.
@@ -135,6 +146,7 @@ impl Invoker {
         let end = match &outcome {
             Outcome::Completed(_) => End::Completed,
             Outcome::Failed(_) => End::Failed,
+            Outcome::Withheld(_) => End::Withheld,
             Outcome::Denied(_) | Outcome::Unreadable(_) => End::Denied,
             Outcome::Cancelled => End::Cancelled,
             Outcome::TimedOut => End::TimedOut,
@@ -147,7 +159,7 @@ impl Invoker {
         let mut granted: Option<Grant> = None;
         for _ in 0..ROUNDS {
             let judge = self.state.current();
-            let judged = judge.judge(call, FactSource::ThisMachine, false);
+            let judged = self.judged(call, &judge).await;
             self.events.on_event(&Event::Judged {
                 id: call.id.clone(),
                 verdict: judged.verdict.clone(),
@@ -155,7 +167,7 @@ impl Invoker {
             });
             let effective = match grant::admit(&judged, &judge, granted.as_ref()) {
                 Admission::Denied(verdict) => return Outcome::Denied(verdict),
-                Admission::Granted(effective) => return self.run(call, effective, judge.registry(), cancel).await,
+                Admission::Granted(effective) => return self.run(call, effective, &judge, cancel).await,
                 Admission::Asked(effective) => effective,
             };
             match self.approval(call, &effective, &judged.verdict, cancel).await {
@@ -169,6 +181,20 @@ impl Invoker {
             "tools, settings or files changed each time a person had approved the call, so it did not run",
             "",
         ))
+    }
+
+    /// The judgement on a call, by what is found out now about its tool's definition. Nobody looks where the call is refused
+    /// anyway: a probe takes its time, and a model could have as many as it likes.
+    async fn judged(&self, call: &Call, judge: &Judge) -> Judged {
+        let covered = self.definitions.as_ref().and_then(|definitions| Some((definitions, judge.covered(call)?)));
+        let Some((definitions, tool)) = covered else { return judge.judge(call, FactSource::ThisMachine, false) };
+        if let Some(refused) = judge.refused_anyway(call) {
+            return refused;
+        }
+        let DefinitionReport { trust, summary } = definitions.compare(&tool).await;
+        let mut call = call.clone();
+        call.facts = GivenFacts { trust: Some(trust), trust_summary: summary, ..GivenFacts::default() };
+        judge.judge(&call, FactSource::ThisMachine, false)
     }
 
     async fn approval(
@@ -200,18 +226,22 @@ impl Invoker {
         approval
     }
 
-    async fn run(&self, call: &Call, effective: Effective, registry: &Registry, cancel: &CancellationToken) -> Outcome {
+    async fn run(&self, call: &Call, effective: Effective, judge: &Judge, cancel: &CancellationToken) -> Outcome {
         let Effective { tool, arguments, .. } = effective;
         self.events.on_event(&Event::Dispatched { id: call.id.clone(), tool: tool.clone() });
         if tool.origin == Origin::Bridge {
-            return bridge(&tool.name, &arguments, registry);
+            return bridge(&tool.name, &arguments, judge.registry());
         }
-        let dispatch = Dispatch { id: call.id.clone(), tool, arguments };
+        let covered = self.definitions.as_ref().filter(|_| judge.covered(call).is_some());
+        let dispatch = Dispatch { id: call.id.clone(), tool: tool.clone(), arguments };
         tokio::select! {
             biased;
             () = cancel.cancelled() => Outcome::Cancelled,
             result = timeout(self.options.execution_timeout, self.executor.execute(dispatch)) => match result {
-                Ok(Ok(value)) => Outcome::Completed(value),
+                Ok(Ok(value)) => match covered.map(|definitions| definitions.check(&tool, &value)) {
+                    Some(Err(mismatch)) => Outcome::Withheld(mismatch),
+                    Some(Ok(())) | None => Outcome::Completed(value),
+                },
                 Ok(Err(error)) => Outcome::Failed(error),
                 Err(_) => Outcome::TimedOut,
             },

@@ -7,7 +7,7 @@ use super::envelope;
 use super::floors::{Floors, Ground};
 use super::gather::{self, FactSource};
 use super::verdict::{Decision, PolicyId, Verdict};
-use crate::call::{Arguments, Call, Facts, Origin, Route, ToolRef};
+use crate::call::{Arguments, Attendance, Call, DefinitionTrust, Facts, Origin, Route, ToolRef};
 use crate::module::{Effect, Exposure, Fault, Policy, Question, Step, StepOutcome};
 use crate::registry::{Registered, Registry, TOOL_INVOKE, fold};
 use toolwarden_text::clip;
@@ -103,6 +103,24 @@ impl Judge {
             };
             facts.cloned().unwrap_or_else(of_record)
         })
+    }
+
+    /// The tool whose definition must be the accepted one for this call to run; none where that is not asked for.
+    pub(crate) fn covered(&self, call: &Call) -> Option<ToolRef> {
+        let is_covered = |tool: &ToolRef| self.floors.mcp_enforced && tool.origin == Origin::Mcp;
+        self.effective(call).ok().map(|(effective, _)| effective.tool).filter(is_covered)
+    }
+
+    /// The judgement on a call that is refused even if its definition is the accepted one and somebody is there; none where it
+    /// is not. No observer is shown it.
+    pub(crate) fn refused_anyway(&self, call: &Call) -> Option<Judged> {
+        let call = Call { attendance: Attendance::Interactive, ..call.clone() };
+        let (judged, _) = self.judged(&call, false, |effective, registered| {
+            let source = FactSource::ThisMachine;
+            let facts = gather::facts(source, &call, &effective.tool, registered, &effective.arguments, &self.registry);
+            Facts { trust: DefinitionTrust::Matching, ..facts }
+        });
+        Some(judged).filter(|judged| judged.verdict.decision == Decision::Deny)
     }
 
     fn judged(
