@@ -10,6 +10,7 @@ mod input;
 mod output;
 mod policy;
 mod registry;
+mod serve;
 mod setup;
 
 use std::process::ExitCode;
@@ -47,6 +48,8 @@ enum Command {
     /// Make, build and check policy modules
     #[command(subcommand)]
     Policy(policy::Command),
+    /// Answer over a Unix socket or loopback HTTP, beside any host
+    Serve(serve::Arguments),
     /// What is set up, what is missing, what to type
     Doctor(doctor::Arguments),
     /// Write a completion script for your shell
@@ -70,6 +73,7 @@ pub fn run() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Registry(arguments) => registry::run(&arguments),
         Command::Policy(command) => policy::run(&command),
+        Command::Serve(arguments) => serve::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
     };

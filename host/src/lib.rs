@@ -43,7 +43,10 @@
 //! | [`vectors`] | rows that say what a policy must answer |
 //! | [`signature`] | detached signatures of modules |
 //! | [`settings`] | `toolwarden.toml` |
+//! | [`mcp`] | MCP on the wire: messages, transports, listings, both eras |
+//! | [`probe`] | a server's list, fetched anew |
 //! | [`embed`] | all of it as JSON in and JSON out, for hosts in other languages |
+//! | [`serve`] | the same over HTTP, beside a host |
 //! | [`authoring`] | building a policy module from a crate |
 //! | [`cli`] | the command line, a thin shell over all of it |
 
@@ -56,8 +59,11 @@ pub mod cli;
 pub mod embed;
 pub mod invoke;
 pub mod lifecycle;
+pub mod mcp;
 pub mod module;
+pub mod probe;
 pub mod registry;
+pub mod serve;
 pub mod settings;
 pub mod signature;
 pub mod vectors;

@@ -86,6 +86,8 @@ fn a_call_runs_after_a_yes_and_only_once() {
         assert_eq!(warden.settle(ticket, "allowed-once").unwrap_err().code, "unknown-ticket");
     }
 
+    let none = json!({ "questions": [] });
+    assert_eq!(parsed(warden.questions()), none);
     for (word, kind) in [
         ("rejected", "approval-rejected"),
         ("cancelled", "approval-cancelled"),
@@ -93,6 +95,8 @@ fn a_call_runs_after_a_yes_and_only_once() {
         ("unavailable", "approval-unavailable"),
     ] {
         let asked = parsed(warden.invoke(delete.as_bytes()));
+        let question = &parsed(warden.questions())["questions"][0];
+        assert_eq!((&question["ticket"], &question["tool"]), (&asked["ticket"], &json!("Delete")));
         let denied = parsed(warden.settle(asked["ticket"].as_str().unwrap(), word));
         assert_eq!((&denied["verdict"], &denied["kind"], &denied["run"]), (&json!("deny"), &json!(kind), &Value::Null));
     }
@@ -136,6 +140,19 @@ fn an_answer_in_time_only_counts_for_what_was_asked() {
     assert_eq!(warden.reload().unwrap_err().code, "settings-invalid");
     assert_eq!(parsed(warden.stats())["refusal"]["code"], "settings-invalid");
     assert_eq!(parsed(warden.rollback())["policy"]["generation"], 5);
+}
+
+/// What was judged is what runs, digit for digit.
+#[test]
+fn numbers_come_out_as_they_went_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let warden = open(&json!({}));
+    for number in ["187.24158270135618", "0.1", "-1.7976931348623157e308", "5e-324", "9007199254740993", "-0.0"] {
+        let call = call(&folder, "Read", &json!({ "n": "@" })).replace("\"@\"", number);
+        let answer = warden.invoke(call.as_bytes()).unwrap();
+        let written = answer.split_once(r#""arguments":{"n":"#).unwrap().1.split('}').next().unwrap().to_owned();
+        assert_eq!(written.replace("e+", "e"), number, "{answer}");
+    }
 }
 
 #[test]

@@ -23,7 +23,8 @@ pub struct Warden {
     facts: FactSource,
     pending: Pending,
     counts: Counts,
-    _watch: Option<Watch>,
+    #[allow(dead_code, reason = "it watches as long as it lives")]
+    watch: Option<Watch>,
 }
 
 /// Verdicts so far.
@@ -87,15 +88,16 @@ impl Warden {
             cache: options::cache(),
         };
         let reloader = Reloader::start(options.origin(), reloader_options, Arc::new(NoLifecycleEvents))?;
+        let facts = options.facts();
         let watch = options.watch.then(|| Watch::start(&reloader, WatchOptions::default())).transpose();
         let watch = watch.map_err(|error| EmbedError::new("not-watched", error))?;
-        Ok(Self {
-            reloader,
-            facts: options.facts(),
-            pending: Pending::default(),
-            counts: Counts::default(),
-            _watch: watch,
-        })
+        Ok(Self { watch, ..Self::over(reloader, facts) })
+    }
+
+    /// A warden over a policy that somebody else keeps in force. `facts` is where those of [`decide`](Self::decide) come from.
+    #[must_use]
+    pub fn over(reloader: Arc<Reloader>, facts: FactSource) -> Self {
+        Self { reloader, facts, pending: Pending::default(), counts: Counts::default(), watch: None }
     }
 
     /// The verdict on a call: a `decide` record in, the line that `decide` writes out.
@@ -202,6 +204,28 @@ impl Warden {
     fn denied(&self, call: &Call, verdict: &Verdict, judge: &Judge) -> Result<String, EmbedError> {
         self.counts.count(Decision::Deny);
         text(&Answer { record: verdict.record(&call.id, judge.policy()), run: None, result: None, ticket: None })
+    }
+
+    /// Whether [`decide`](Self::decide) follows links on this machine.
+    #[must_use]
+    pub fn follows_links(&self) -> bool {
+        self.facts == FactSource::ThisMachine
+    }
+
+    /// Whether a question waits under this ticket.
+    #[must_use]
+    pub fn is_waiting(&self, ticket: &str) -> bool {
+        self.pending.is_waiting(ticket, Instant::now())
+    }
+
+    /// The questions that wait, the first one first: `{"questions":[{"ticket":"...","tool":"...",...}]}`. Their texts may
+    /// come from anywhere: whoever shows them must not let them move a cursor or become markup.
+    ///
+    /// # Errors
+    ///
+    /// None that is known.
+    pub fn questions(&self) -> Result<String, EmbedError> {
+        text(&json!({ "questions": self.pending.shown(Instant::now()) }))
     }
 
     /// Takes other tool lists into the registry, and gives the plan.

@@ -31,6 +31,11 @@ impl Grant {
         Self { judged, judge }
     }
 
+    /// What the person is asked.
+    pub(crate) const fn judged(&self) -> &Judged {
+        &self.judged
+    }
+
     /// The denial that it comes to where the person did not agree after all.
     pub(crate) fn declined(&self, approval: Approval) -> Verdict {
         self.judged.verdict.clone().without_approval(approval)
