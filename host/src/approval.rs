@@ -10,7 +10,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::call::{Arguments, Attendance, CallId, ToolRef};
@@ -39,7 +39,7 @@ pub struct Question {
 }
 
 /// What came of a question. Only the first lets the call go, and only this one call, once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Approval {
     /// The person said yes.

@@ -1,6 +1,8 @@
 //! The command line: one file a command, each a thin shell over the library.
 
+mod audit;
 mod completions;
+mod data;
 mod decide;
 mod doctor;
 mod events;
@@ -50,6 +52,9 @@ enum Command {
     Policy(policy::Command),
     /// Answer over a Unix socket or loopback HTTP, beside any host
     Serve(serve::Arguments),
+    /// The audit trail: read, export, check
+    #[command(subcommand)]
+    Audit(audit::Command),
     /// What is set up, what is missing, what to type
     Doctor(doctor::Arguments),
     /// Write a completion script for your shell
@@ -74,6 +79,7 @@ pub fn run() -> ExitCode {
         Command::Registry(arguments) => registry::run(&arguments),
         Command::Policy(command) => policy::run(&command),
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::Audit(command) => audit::run(&command),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
     };

@@ -15,8 +15,8 @@ mod grant;
 mod invoker;
 mod judge;
 mod resolve;
-mod verdict;
 
+pub use crate::verdict::{Decision, PolicyId, Record, Verdict};
 pub use definition::{DefinitionReport, Definitions, ResultMismatch};
 pub use event::{End, Event, EventSink, NoEvents};
 pub use executor::{Dispatch, ExecutorError, ToolExecutor};
@@ -28,4 +28,3 @@ pub(crate) use invoker::bridge;
 pub use invoker::{Caller, Invoker, InvokerOptions, Outcome, State};
 pub use judge::{Effective, Judge, Judged, Observer};
 pub use resolve::{MAX_LINKS, MAX_PATH_BYTES, ResolveError, may_touch, real_path};
-pub use verdict::{Decision, PolicyId, Record, Verdict};

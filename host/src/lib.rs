@@ -45,6 +45,8 @@
 //! | [`settings`] | `toolwarden.toml` |
 //! | [`mcp`] | MCP on the wire: messages, transports, listings, both eras |
 //! | [`probe`] | a server's list, fetched anew |
+//! | [`audit`] | what was decided, asked, run and changed |
+//! | [`store`] | what outlives a process |
 //! | [`embed`] | all of it as JSON in and JSON out, for hosts in other languages |
 //! | [`serve`] | the same over HTTP, beside a host |
 //! | [`authoring`] | building a policy module from a crate |
@@ -53,9 +55,11 @@
 #![deny(missing_docs)]
 
 pub mod approval;
+pub mod audit;
 pub mod authoring;
 pub mod call;
 pub mod cli;
+mod digest;
 pub mod embed;
 pub mod invoke;
 pub mod lifecycle;
@@ -66,4 +70,6 @@ pub mod registry;
 pub mod serve;
 pub mod settings;
 pub mod signature;
+pub mod store;
 pub mod vectors;
+mod verdict;

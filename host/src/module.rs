@@ -18,13 +18,14 @@ mod policy;
 mod question;
 mod tuning;
 
+pub use crate::digest::Digest;
 pub use anatomy::Anatomy;
 pub use answer::{
     Admission, Candidacy, CwdAnswer, CwdClass, CwdJudgement, CwdWhy, Deferral, Effect, Exposure, Gate, Kind, Step,
     StepOutcome,
 };
 pub use cache::{CacheError, CachePolicy, CacheReport};
-pub use component::{Compilation, Component, Digest, LoadError, ModuleInfo};
+pub use component::{Compilation, Component, LoadError, ModuleInfo};
 pub use fault::Fault;
 pub use limits::{Isolation, Limits, Wasi};
 pub use policy::{ConfigureError, Policy, PolicyModule, SettingsIssue};

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::verdict::Verdict;
 use crate::call::{Arguments, Call};
+use crate::verdict::Verdict;
 
 /// What a bridged call carries.
 pub(super) struct Envelope {

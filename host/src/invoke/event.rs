@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::verdict::{PolicyId, Verdict};
 use crate::approval::Approval;
 use crate::call::{CallId, ToolRef};
+use crate::verdict::{PolicyId, Verdict};
 
 /// One thing that happened.
 #[derive(Clone, Debug)]

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::containment;
-use super::verdict::{Decision, Verdict};
 use crate::call::{Arguments, Attendance, DefinitionTrust, Facts, Origin, ToolRef, Workspace};
 use crate::module::{Fault, Gate};
 use crate::registry;
+use crate::verdict::{Decision, Verdict};
 
 /// Which floors the settings ask for. Those of a fault and of a gated call that nobody attends hold always.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::approval::Approval;
 
 use super::judge::{Effective, Judge, Judged, unknown};
-use super::verdict::{Decision, Verdict};
+use crate::verdict::{Decision, Verdict};
 
 /// A judgement that a person agreed to, and who had judged.
 #[derive(Clone, Debug)]

@@ -14,10 +14,10 @@ use super::executor::{Dispatch, ExecutorError, ToolExecutor};
 use super::gather::FactSource;
 use super::grant::{self, Admission, Grant};
 use super::judge::{Effective, Judge, Judged, unknown};
-use super::verdict::Verdict;
 use crate::approval::{Approval, Approver, Question};
 use crate::call::{Arguments, Attendance, Call, CallId, GivenFacts, Origin, RecordError, Route, Workspace};
 use crate::registry::{Registry, TOOL_DESCRIBE, TOOL_INVOKE, TOOL_SEARCH};
+use crate::verdict::Verdict;
 
 /// How long things may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::envelope;
 use super::floors::{Floors, Ground};
 use super::gather::{self, FactSource};
-use super::verdict::{Decision, PolicyId, Verdict};
 use crate::call::{Arguments, Attendance, Call, DefinitionTrust, Facts, Origin, Route, ToolRef};
 use crate::module::{Effect, Exposure, Fault, Policy, Question, Step, StepOutcome};
 use crate::registry::{Registered, Registry, TOOL_INVOKE, fold};
+use crate::verdict::{Decision, PolicyId, Verdict};
 use toolwarden_text::clip;
 
 /// What the call really calls: the bridge is unwrapped here, once.

@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
-use super::component::Digest;
+use crate::digest::Digest;
 
 /// Files at most; beyond it the ones that were not used for longest go.
 const FILES: usize = 64;

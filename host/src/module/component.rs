@@ -2,9 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
-use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{self, Linker};
@@ -17,6 +15,7 @@ use super::fault::{Fault, causes, root_cause};
 use super::inert;
 use super::instance::Instance;
 use super::limits::{Guard, Isolation, Limits, Wasi};
+use crate::digest::Digest;
 
 /// Bytes of a component at most. One with a script engine inside has 12 to 18 MB.
 const LARGEST: u64 = 64 << 20;
@@ -97,50 +96,6 @@ impl LoadError {
     }
 }
 
-/// SHA-256 of a component, shown as `sha256:<hex>`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Digest([u8; 32]);
-
-impl Digest {
-    /// The digest of these bytes.
-    #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
-        Self(Sha256::digest(bytes).into())
-    }
-}
-
-impl FromStr for Digest {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let hex = text.strip_prefix("sha256:").unwrap_or(text);
-        let wrong = || {
-            format!("`{}` is no digest; one is `sha256:` and 64 hexadecimal digits", toolwarden_text::clip(text, 80))
-        };
-        if hex.len() != 64 || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(wrong());
-        }
-        let mut digest = [0; 32];
-        for (byte, pair) in digest.iter_mut().zip(hex.as_bytes().chunks(2)) {
-            *byte = std::str::from_utf8(pair).ok().and_then(|p| u8::from_str_radix(p, 16).ok()).ok_or_else(wrong)?;
-        }
-        Ok(Self(digest))
-    }
-}
-
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sha256:")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
 /// What a module says of itself, and what it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleInfo {
@@ -207,7 +162,7 @@ impl Component {
     /// The digest of the default module.
     #[must_use]
     pub fn embedded_digest() -> Digest {
-        Digest(*aot::DIGEST)
+        Digest::from_bytes(*aot::DIGEST)
     }
 
     fn embedded_in(engine: Engine, limits: Limits) -> Result<Self, LoadError> {

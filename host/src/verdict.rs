@@ -1,6 +1,6 @@
 //! What becomes of a call, and why.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use toolwarden_text::{DETAIL_CHARS, clip, visible};
 
 use crate::approval::Approval;
@@ -9,7 +9,7 @@ use crate::module::{CwdJudgement, Effect, Fault, Gate, Kind, ModuleInfo};
 use crate::registry::Generation;
 
 /// What becomes of a call; the strictest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
     /// It does not run.
