@@ -1,10 +1,16 @@
 //! A person's word on a gated call.
 //!
 //! An [`Approver`] is whoever can ask a person. [`Terminal`] asks on the terminal that this program runs in; [`Scripted`]
-//! answers as a test wrote it down.
+//! answers as a test wrote it down. A [`Broker`] asks through a queue in the [store](crate::store), which a person answers in
+//! front of another process.
 
+mod broker;
+mod queue;
 mod scripted;
+mod shown;
 mod terminal;
+mod ticket;
+mod words;
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -15,9 +21,15 @@ use thiserror::Error;
 
 use crate::call::{Arguments, Attendance, CallId, ToolRef};
 use crate::module::Kind;
+use crate::verdict::PolicyId;
 
+pub use broker::Broker;
+pub use queue::{AnswerError, Queue};
 pub use scripted::Scripted;
+pub use shown::{Risk, Shown, Since};
 pub use terminal::Terminal;
+pub use ticket::Ticket;
+pub use words::{Words, risk};
 
 /// What a person is asked.
 #[derive(Clone, Debug)]
@@ -36,6 +48,8 @@ pub struct Question {
     pub reason: String,
     /// The real target.
     pub detail: String,
+    /// Which policy asks. A grant counts under this one only.
+    pub policy: Arc<PolicyId>,
 }
 
 /// What came of a question. Only the first lets the call go, and only this one call, once.
@@ -75,6 +89,18 @@ impl FromStr for Approval {
 }
 
 impl Approval {
+    /// The word as it stands in records.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::AllowedOnce => "allowed-once",
+            Self::Rejected => "rejected",
+            Self::Cancelled => "cancelled",
+            Self::TimedOut => "timed-out",
+            Self::Unavailable => "unavailable",
+        }
+    }
+
     /// What the model is told where the call does not go. Each outcome has a text of its own, so that silence does not pass
     /// for a person's no.
     #[must_use]

@@ -1,5 +1,6 @@
 //! The command line: one file a command, each a thin shell over the library.
 
+mod approvals;
 mod audit;
 mod completions;
 mod data;
@@ -52,6 +53,9 @@ enum Command {
     Policy(policy::Command),
     /// Answer over a Unix socket or loopback HTTP, beside any host
     Serve(serve::Arguments),
+    /// Questions that wait in the store, and their answers
+    #[command(subcommand)]
+    Approvals(approvals::Command),
     /// The audit trail: read, export, check
     #[command(subcommand)]
     Audit(audit::Command),
@@ -79,6 +83,7 @@ pub fn run() -> ExitCode {
         Command::Registry(arguments) => registry::run(&arguments),
         Command::Policy(command) => policy::run(&command),
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::Approvals(command) => approvals::run(&command),
         Command::Audit(command) => audit::run(&command),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),

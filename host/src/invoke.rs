@@ -15,6 +15,7 @@ mod grant;
 mod invoker;
 mod judge;
 mod resolve;
+mod witness;
 
 pub use crate::verdict::{Decision, PolicyId, Record, Verdict};
 pub use definition::{DefinitionReport, Definitions, ResultMismatch};
@@ -23,8 +24,9 @@ pub use executor::{Dispatch, ExecutorError, ToolExecutor};
 pub use floors::Floors;
 pub use gather::FactSource;
 pub(crate) use gather::given_cwd;
-pub(crate) use grant::{Admission, Grant, admit};
+pub(crate) use grant::{Admission, Grant, admit, declined};
 pub(crate) use invoker::bridge;
 pub use invoker::{Caller, Invoker, InvokerOptions, Outcome, State};
 pub use judge::{Effective, Judge, Judged, Observer};
 pub use resolve::{MAX_LINKS, MAX_PATH_BYTES, ResolveError, may_touch, real_path};
+pub use witness::KeepArguments;

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize, Serializer};
 use toolwarden_text::{DETAIL_CHARS, clip, visible};
 
-use crate::approval::Approval;
 use crate::call::{Attendance, CallId};
 use crate::module::{CwdJudgement, Effect, Fault, Gate, Kind, ModuleInfo};
 use crate::registry::Generation;
@@ -66,12 +65,6 @@ impl Verdict {
             reason: visible(&reason.into()).into_owned(),
             detail: clip(&detail.into(), DETAIL_CHARS).into_owned(),
         }
-    }
-
-    /// What becomes of a call that needed a yes and got none.
-    pub(crate) fn without_approval(self, approval: Approval) -> Self {
-        let (kind, reason) = approval.denial().unwrap_or(("approval-outdated", "the approval is for another call"));
-        Self { cwd: self.cwd, ..Self::deny(kind, reason, self.detail) }
     }
 
     /// The verdict on a call that a person allowed.

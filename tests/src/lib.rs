@@ -12,4 +12,5 @@ pub mod languages;
 pub mod native;
 #[allow(missing_docs, reason = "a model for tests, documented where it is not self-evident")]
 pub mod oracle;
+pub mod question;
 pub mod vectors;

@@ -1,42 +1,19 @@
 //! Questions that wait for a person's answer.
 
 use std::collections::HashMap;
-use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Serialize, Serializer};
 
 use super::EmbedError;
+use crate::approval::Ticket;
 use crate::call::{Arguments, Attendance, Call, CallId, ServerName};
 use crate::invoke::Grant;
 use crate::module::Kind;
 
 /// Questions that may wait at once. Source: ours; nobody answers so many, and whoever makes them up must not fill the memory.
 const MOST: usize = 1_000;
-
-/// What a question is answered by: 128 random bits, so that nobody answers one that he was not shown.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Ticket(String);
-
-impl fmt::Display for Ticket {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Ticket {
-    fn new() -> Result<Self, EmbedError> {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(|error| EmbedError::new("no-randomness", error))?;
-        let mut text = String::with_capacity(32);
-        for byte in bytes {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        Ok(Self(text))
-    }
-}
 
 /// A call that a person is asked about.
 #[derive(Debug)]
@@ -109,7 +86,7 @@ fn shared<S: Serializer>(arguments: &Arc<Arguments>, serializer: S) -> Result<S:
 impl Pending {
     /// Keeps a question; none where too many wait.
     pub fn keep(&self, call: Call, grant: Grant, time: Duration, now: Instant) -> Result<Option<Ticket>, EmbedError> {
-        let ticket = Ticket::new()?;
+        let ticket = Ticket::random().map_err(|error| EmbedError::new("no-randomness", error))?;
         let mut questions = self.lock();
         questions.waiting.retain(|_, question| !question.is_late(now));
         if questions.waiting.len() >= MOST {
@@ -123,12 +100,12 @@ impl Pending {
 
     /// Takes a question out. Each is answered once.
     pub fn take(&self, ticket: &str) -> Option<Question> {
-        self.lock().waiting.remove(&Ticket(ticket.into()))
+        self.lock().waiting.remove(&Ticket::from(ticket))
     }
 
     /// Whether there is such a question, and still time to answer it.
     pub fn is_waiting(&self, ticket: &str, now: Instant) -> bool {
-        self.lock().waiting.get(&Ticket(ticket.into())).is_some_and(|question| !question.is_late(now))
+        self.lock().waiting.get(&Ticket::from(ticket)).is_some_and(|question| !question.is_late(now))
     }
 
     /// How many wait.

@@ -166,7 +166,7 @@ impl Warden {
                     Instant::now(),
                 )?;
                 let Some(ticket) = kept else {
-                    return self.denied(&call, &verdict.without_approval(Approval::Unavailable), &judge);
+                    return self.denied(&call, &invoke::declined(verdict, Approval::Unavailable), &judge);
                 };
                 let record = verdict.record(&call.id, judge.policy());
                 text(&Answer { record, run: None, result: None, ticket: Some(ticket.to_string()) })

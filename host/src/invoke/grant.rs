@@ -38,7 +38,7 @@ impl Grant {
 
     /// The denial that it comes to where the person did not agree after all.
     pub(crate) fn declined(&self, approval: Approval) -> Verdict {
-        self.judged.verdict.clone().without_approval(approval)
+        declined(self.judged.verdict.clone(), approval)
     }
 
     /// Whether the same call comes to the same under the same policy. The facts are gathered anew after the answer, so a link
@@ -50,6 +50,12 @@ impl Grant {
             && before.effective == now.effective
             && before.facts == now.facts
     }
+}
+
+/// What becomes of a call that needed a yes and got none.
+pub(crate) fn declined(asked: Verdict, approval: Approval) -> Verdict {
+    let (kind, reason) = approval.denial().unwrap_or(("approval-outdated", "the approval is for another call"));
+    Verdict { cwd: asked.cwd, ..Verdict::deny(kind, reason, asked.detail) }
 }
 
 /// What to do with a call that this judge judged, where a person agreed to this before.

@@ -14,10 +14,12 @@ use super::executor::{Dispatch, ExecutorError, ToolExecutor};
 use super::gather::FactSource;
 use super::grant::{self, Admission, Grant};
 use super::judge::{Effective, Judge, Judged, unknown};
+use super::witness::{KeepArguments, Witness};
 use crate::approval::{Approval, Approver, Question};
+use crate::audit::{AuditKind, Recorder};
 use crate::call::{Arguments, Attendance, Call, CallId, GivenFacts, Origin, RecordError, Route, Workspace};
 use crate::registry::{Registry, TOOL_DESCRIBE, TOOL_INVOKE, TOOL_SEARCH};
-use crate::verdict::Verdict;
+use crate::verdict::{PolicyId, Verdict};
 
 /// How long things may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +99,7 @@ pub struct Invoker {
     events: Arc<dyn EventSink>,
     options: InvokerOptions,
     definitions: Option<Arc<dyn Definitions>>,
+    witness: Witness,
 }
 
 impl std::fmt::Debug for Invoker {
@@ -115,7 +118,7 @@ impl Invoker {
         events: Arc<dyn EventSink>,
         options: InvokerOptions,
     ) -> Self {
-        Self { state, approver, executor, events, options, definitions: None }
+        Self { state, approver, executor, events, options, definitions: None, witness: Witness::default() }
     }
 
     /// The same invoker, with somebody who compares definitions at each call of a server's tool. Without, they are as they were
@@ -123,6 +126,12 @@ impl Invoker {
     #[must_use]
     pub fn with_definitions(self, definitions: Arc<dyn Definitions>) -> Self {
         Self { definitions: Some(definitions), ..self }
+    }
+
+    /// The same invoker, with somebody who keeps records. What cannot be recorded is asked about and run by nobody.
+    #[must_use]
+    pub fn with_recorder(self, recorder: Arc<dyn Recorder>, keep: KeepArguments) -> Self {
+        Self { witness: Witness::new(recorder, keep), ..self }
     }
 
     /// What is in force.
@@ -165,15 +174,27 @@ impl Invoker {
                 verdict: judged.verdict.clone(),
                 policy: Arc::clone(judge.policy()),
             });
+            let policy = judge.policy();
             let effective = match grant::admit(&judged, &judge, granted.as_ref()) {
-                Admission::Denied(verdict) => return Outcome::Denied(verdict),
+                Admission::Denied(verdict) => {
+                    // One that cannot be recorded is denied all the same.
+                    let _ = self.witness.judged(AuditKind::Denied, call, &judged, &verdict, policy).await;
+                    return Outcome::Denied(verdict);
+                }
                 Admission::Granted(effective) => return self.run(call, effective, &judge, cancel).await,
                 Admission::Asked(effective) => effective,
             };
-            match self.approval(call, &effective, &judged.verdict, cancel).await {
-                Approval::AllowedOnce => granted = Some(Grant::new(judged, judge)),
+            let required = AuditKind::ApprovalRequired;
+            if let Err(unrecorded) = self.witness.judged(required, call, &judged, &judged.verdict, policy).await {
+                return Outcome::Denied(unrecorded.0);
+            }
+            let approval = self.approval(call, &effective, &judged.verdict, policy, cancel).await;
+            let recorded = self.witness.settled(call, &effective, &judged.verdict, policy, approval).await;
+            match (approval, recorded) {
+                (Approval::AllowedOnce, Ok(())) => granted = Some(Grant::new(judged, judge)),
+                (Approval::AllowedOnce, Err(unrecorded)) => return Outcome::Denied(unrecorded.0),
                 _ if cancel.is_cancelled() => return Outcome::Cancelled,
-                approval => return Outcome::Denied(judged.verdict.without_approval(approval)),
+                (approval, _) => return Outcome::Denied(grant::declined(judged.verdict, approval)),
             }
         }
         Outcome::Denied(Verdict::deny(
@@ -202,6 +223,7 @@ impl Invoker {
         call: &Call,
         effective: &Effective,
         verdict: &Verdict,
+        policy: &Arc<PolicyId>,
         cancel: &CancellationToken,
     ) -> Approval {
         let Some(kind) = verdict.kind.clone() else { return Approval::Unavailable };
@@ -213,6 +235,7 @@ impl Invoker {
             kind,
             reason: verdict.reason.clone(),
             detail: verdict.detail.clone(),
+            policy: Arc::clone(policy),
         };
         self.events.on_event(&Event::Asked { id: call.id.clone() });
         let approval = tokio::select! {
@@ -227,19 +250,41 @@ impl Invoker {
     }
 
     async fn run(&self, call: &Call, effective: Effective, judge: &Judge, cancel: &CancellationToken) -> Outcome {
+        let outcome = self.dispatched(call, &effective, judge, cancel).await;
+        match &outcome {
+            Outcome::Completed(result) => self.witness.ran(call, &effective, result),
+            Outcome::Failed(error) => self.witness.failed(call, &effective, &error.0),
+            Outcome::Cancelled => self.witness.failed(call, &effective, "the caller took the call back"),
+            Outcome::TimedOut => self.witness.failed(call, &effective, "the tool did not answer in time"),
+            // Recorded where it was found out.
+            Outcome::Withheld(_) | Outcome::Denied(_) | Outcome::Unreadable(_) => {}
+        }
+        outcome
+    }
+
+    async fn dispatched(
+        &self,
+        call: &Call,
+        effective: &Effective,
+        judge: &Judge,
+        cancel: &CancellationToken,
+    ) -> Outcome {
         let Effective { tool, arguments, .. } = effective;
         self.events.on_event(&Event::Dispatched { id: call.id.clone(), tool: tool.clone() });
         if tool.origin == Origin::Bridge {
-            return bridge(&tool.name, &arguments, judge.registry());
+            return bridge(&tool.name, arguments, judge.registry());
         }
         let covered = self.definitions.as_ref().filter(|_| judge.covered(call).is_some());
-        let dispatch = Dispatch { id: call.id.clone(), tool: tool.clone(), arguments };
+        let dispatch = Dispatch { id: call.id.clone(), tool: tool.clone(), arguments: Arc::clone(arguments) };
         tokio::select! {
             biased;
             () = cancel.cancelled() => Outcome::Cancelled,
             result = timeout(self.options.execution_timeout, self.executor.execute(dispatch)) => match result {
-                Ok(Ok(value)) => match covered.map(|definitions| definitions.check(&tool, &value)) {
-                    Some(Err(mismatch)) => Outcome::Withheld(mismatch),
+                Ok(Ok(value)) => match covered.map(|definitions| definitions.check(tool, &value)) {
+                    Some(Err(mismatch)) => {
+                        self.witness.withheld(call, effective, &value, &mismatch.0).await;
+                        Outcome::Withheld(mismatch)
+                    }
                     Some(Ok(())) | None => Outcome::Completed(value),
                 },
                 Ok(Err(error)) => Outcome::Failed(error),
