@@ -21,7 +21,7 @@ impl Digest {
     /// pass for two: say how long each is, or what it is for.
     #[must_use]
     pub fn of_parts(parts: &[&[u8]]) -> Self {
-        Self(parts.iter().fold(Sha256::new(), |hash, part| hash.chain_update(part)).finalize().into())
+        Self(parts.iter().fold(Sha256::new(), sha2::Digest::chain_update).finalize().into())
     }
 
     /// The digest of these 32 bytes.

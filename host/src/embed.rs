@@ -26,6 +26,8 @@ mod options;
 mod pending;
 mod warden;
 
+use std::fmt::Display;
+
 use serde_json::json;
 use thiserror::Error;
 
@@ -45,7 +47,7 @@ pub struct EmbedError {
 }
 
 impl EmbedError {
-    pub(crate) fn new(code: &'static str, message: impl ToString) -> Self {
+    pub(crate) fn new(code: &'static str, message: impl Display) -> Self {
         Self { code, message: toolwarden_text::visible(&message.to_string()).into_owned() }
     }
 

@@ -64,7 +64,7 @@ impl Store {
     ///
     /// [`StoreError`].
     pub fn open_with(folder: &Path, patience: Duration) -> Result<Self, StoreError> {
-        owner::make(folder).map_err(|error| StoreError::io(folder, error))?;
+        owner::make(folder).map_err(|error| StoreError::io(folder, &error))?;
         owner::check_folder(folder)?;
         let file = folder.join(FILE);
         owner::make_file(&file)?;

@@ -148,14 +148,18 @@ fn verdicts_are_those_of_the_command_line_to_the_byte() {
     assert_eq!(answers, expected);
     // Several on one connection, one after the other.
     let mut stream = sidecar.connect();
-    for call in &calls {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    for (call, verdict) in calls.iter().zip(expected.lines()) {
         write!(stream, "POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n{call}", call.len()).unwrap();
+        let mut line = String::new();
+        while line != "\r\n" {
+            line.clear();
+            reader.read_line(&mut line).unwrap();
+        }
+        let mut body = vec![0; verdict.len()];
+        reader.read_exact(&mut body).unwrap();
+        assert_eq!(String::from_utf8(body).unwrap(), verdict);
     }
-    stream.shutdown(Shutdown::Write).unwrap();
-    let mut all = String::new();
-    stream.read_to_string(&mut all).unwrap();
-    assert_eq!(all.matches("HTTP/1.1 200 OK").count(), 3);
-    assert!(expected.lines().all(|line| all.contains(line)));
 }
 
 #[test]
@@ -325,7 +329,8 @@ fn what_is_wrong_or_too_much_is_an_error_and_the_next_is_answered() {
     ] {
         assert_eq!(sidecar.ask(method, path, body).status, status, "{method} {path}");
     }
-    for raw in [&b"\0\0\0\0\r\n\r\n"[..], b"GET / HTTP/9.9\r\n\r\n", &[b'x'; 100_000], b"POST /v1/decide HTTP/1.1\r\n"]
+    for raw in
+        [&b"\0\0\0\0\r\n\r\n"[..], b"GET / HTTP/9.9\r\n\r\n", &vec![b'x'; 100_000], b"POST /v1/decide HTTP/1.1\r\n"]
     {
         let stream = sidecar.connect();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();

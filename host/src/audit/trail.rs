@@ -11,7 +11,7 @@ use crate::digest::Digest;
 use crate::store::Store;
 
 /// Records that are read at once while the chain is checked.
-const CHUNK: usize = 1_000;
+const CHUNK: i64 = 1_000;
 
 /// The trail, to be read.
 #[derive(Debug)]
@@ -205,7 +205,7 @@ impl<'s> Trail<'s> {
                 .read(|connection| {
                     let mut statement = connection
                         .prepare_cached("SELECT seq, body, hash FROM audit WHERE seq > ?1 ORDER BY seq LIMIT ?2")?;
-                    let rows = statement.query_map(rusqlite::params![last.seq, CHUNK as i64], |row| {
+                    let rows = statement.query_map(rusqlite::params![last.seq, CHUNK], |row| {
                         Ok((row.get(0)?, row.get(1)?, row.get(2)?))
                     })?;
                     rows.collect()

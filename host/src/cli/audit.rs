@@ -4,7 +4,8 @@ mod export;
 mod tail;
 mod verify;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
 
 use super::exit::{Exit, Failure, Outcome};
 use crate::audit::{AuditError, AuditKind, Filter};
@@ -32,8 +33,8 @@ pub(super) fn run(command: &Command) -> Outcome {
 #[derive(Args)]
 struct FilterArguments {
     /// Records of this kind; may be repeated
-    #[arg(long, value_name = "KIND", value_parser = clap::value_parser!(KindArgument))]
-    kind: Vec<KindArgument>,
+    #[arg(long, value_name = "KIND", value_parser = kinds())]
+    kind: Vec<AuditKind>,
     /// Records about this tool, by its raw name
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
@@ -44,32 +45,15 @@ struct FilterArguments {
 
 impl FilterArguments {
     fn filter(&self) -> Filter {
-        let kinds = self.kind.iter().map(|kind| kind.0).collect();
-        Filter { kinds, tool: self.tool.clone(), server: self.server.clone() }
+        Filter { kinds: self.kind.clone(), tool: self.tool.clone(), server: self.server.clone() }
     }
 }
 
 /// A kind of record on the command line.
-#[derive(Clone, Copy)]
-struct KindArgument(AuditKind);
-
-impl ValueEnum for KindArgument {
-    fn value_variants<'a>() -> &'a [Self] {
-        const ALL: [KindArgument; AuditKind::ALL.len()] = {
-            let mut all = [KindArgument(AuditKind::Denied); AuditKind::ALL.len()];
-            let mut at = 0;
-            while at < all.len() {
-                all[at] = KindArgument(AuditKind::ALL[at]);
-                at += 1;
-            }
-            all
-        };
-        &ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.0.as_str()))
-    }
+fn kinds() -> impl TypedValueParser<Value = AuditKind> {
+    let known = |word: String| AuditKind::ALL.into_iter().find(|kind| kind.as_str() == word);
+    PossibleValuesParser::new(AuditKind::ALL.map(AuditKind::as_str))
+        .try_map(move |word| known(word).ok_or("no such kind"))
 }
 
 fn failed(error: &AuditError) -> Failure {

@@ -11,7 +11,7 @@ use super::EmbedError;
 use super::options::{self, Options};
 use super::pending::Pending;
 use crate::approval::Approval;
-use crate::call::{Arguments, Call, Origin, ToolRef};
+use crate::call::{Arguments, Call, Origin, ServerName, ToolRef};
 use crate::invoke::{self, Admission, Decision, Effective, FactSource, Grant, Judge, Judged, Outcome, Verdict};
 use crate::lifecycle::{NoLifecycleEvents, Reload, Reloader, ReloaderOptions, Watch, WatchOptions};
 use crate::registry::{Listing, Registry};
@@ -59,7 +59,7 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn of(tool: &'a ToolRef, arguments: &'a Arguments) -> Self {
-        Self { server: tool.server.as_ref().map(|server| server.as_str()), tool: &tool.name, arguments }
+        Self { server: tool.server.as_ref().map(ServerName::as_str), tool: &tool.name, arguments }
     }
 }
 
@@ -124,7 +124,7 @@ impl Warden {
     ///
     /// Those of a record.
     pub fn invoke(&self, record: &[u8]) -> Result<String, EmbedError> {
-        self.admitted(self.read(record)?, None)
+        self.admitted(&self.read(record)?, None)
     }
 
     /// What becomes of a call after a person's answer: `allowed-once`, `rejected`, `cancelled`, `timed-out` or `unavailable`.
@@ -143,18 +143,18 @@ impl Warden {
         })?;
         let answer = if question.is_late(Instant::now()) { Approval::TimedOut } else { answer };
         if answer == Approval::AllowedOnce {
-            return self.admitted(question.call, Some(&question.grant));
+            return self.admitted(&question.call, Some(&question.grant));
         }
         let verdict = question.grant.declined(answer);
         self.denied(&question.call, &verdict, &self.judge())
     }
 
-    fn admitted(&self, call: Call, grant: Option<&Grant>) -> Result<String, EmbedError> {
+    fn admitted(&self, call: &Call, grant: Option<&Grant>) -> Result<String, EmbedError> {
         let judge = self.judge();
-        let judged = judge.judge(&call, FactSource::ThisMachine, false);
+        let judged = judge.judge(call, FactSource::ThisMachine, false);
         match invoke::admit(&judged, &judge, grant) {
-            Admission::Denied(verdict) => self.denied(&call, &verdict, &judge),
-            Admission::Granted(effective) => self.granted(&call, &judged, &effective, &judge),
+            Admission::Denied(verdict) => self.denied(call, &verdict, &judge),
+            Admission::Granted(effective) => self.granted(call, &judged, &effective, &judge),
             Admission::Asked(_) => {
                 self.counts.count(Decision::Ask);
                 let verdict = judged.verdict.clone();
@@ -166,7 +166,7 @@ impl Warden {
                     Instant::now(),
                 )?;
                 let Some(ticket) = kept else {
-                    return self.denied(&call, &invoke::declined(verdict, Approval::Unavailable), &judge);
+                    return self.denied(call, &invoke::declined(verdict, Approval::Unavailable), &judge);
                 };
                 let record = verdict.record(&call.id, judge.policy());
                 text(&Answer { record, run: None, result: None, ticket: Some(ticket.to_string()) })

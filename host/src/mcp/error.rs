@@ -35,7 +35,7 @@ pub enum WireError {
     Cancelled,
     /// The server answered with an error.
     #[error("the server answered with {0}")]
-    Refused(RpcError),
+    Refused(Box<RpcError>),
     /// The server's answer has no single meaning.
     #[error("the server's answer cannot be used: {0}")]
     Malformed(Malformed),

@@ -284,7 +284,7 @@ impl Link {
         let RpcError { code, message, data, extra } = error;
         let data = data.map(|data| mask.apply_to_value(data));
         let extra = extra.into_iter().map(|(key, value)| (key, mask.apply_to_value(value))).collect();
-        WireError::Refused(RpcError { code, message: mask.apply(&message), data, extra })
+        WireError::Refused(Box::new(RpcError { code, message: mask.apply(&message), data, extra }))
     }
 }
 

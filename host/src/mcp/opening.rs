@@ -57,7 +57,7 @@ impl From<WireError> for Failure {
 
 /// What the first request found.
 enum Found {
-    Modern(Opened),
+    Modern(Box<Opened>),
     Legacy,
 }
 
@@ -66,7 +66,7 @@ pub(crate) async fn open(link: &Arc<Link>, profile: &ClientProfile, deadline: In
     match profile.era {
         EraChoice::Only(Era::Legacy) => Ok(initialize(link, profile, deadline).await?),
         EraChoice::Only(Era::Modern) => match detect(link, profile, deadline).await? {
-            Found::Modern(opened) => Ok(opened),
+            Found::Modern(opened) => Ok(*opened),
             Found::Legacy => Err(WireError::BadOpening("the server does not know the modern era").into()),
         },
         EraChoice::Detect => {
@@ -74,7 +74,7 @@ pub(crate) async fn open(link: &Arc<Link>, profile: &ClientProfile, deadline: In
             let until = Instant::now() + patience.min(link.limits.era_patience);
             let silent = match timeout_at(until, detect(link, profile, deadline)).await {
                 Ok(found) => match found? {
-                    Found::Modern(opened) => return Ok(opened),
+                    Found::Modern(opened) => return Ok(*opened),
                     Found::Legacy => false,
                 },
                 Err(_) => true,
@@ -83,7 +83,7 @@ pub(crate) async fn open(link: &Arc<Link>, profile: &ClientProfile, deadline: In
                 // It may have been slow and not silent, and be a modern one after all.
                 Err(WireError::Refused(error)) if silent || error.code == RpcCode::UNSUPPORTED_PROTOCOL_VERSION => {
                     match detect(link, profile, deadline).await? {
-                        Found::Modern(opened) => Ok(opened),
+                        Found::Modern(opened) => Ok(*opened),
                         Found::Legacy => Err(WireError::Refused(error).into()),
                     }
                 }
@@ -116,7 +116,7 @@ async fn detect(link: &Arc<Link>, profile: &ClientProfile, deadline: Instant) ->
             Ok(Ok(result)) => match offered(&result) {
                 Some(versions) if versions.contains(&version) => {
                     link.settle_era(Era::Modern);
-                    return Ok(Found::Modern(discovered(&version, result)));
+                    return Ok(Found::Modern(Box::new(discovered(&version, result))));
                 }
                 Some(versions) => versions,
                 // Whatever it is, no discover result.

@@ -8,10 +8,11 @@ use tokio::sync::Notify;
 /// Answers that may wait at once. Source: as many as questions may.
 const MOST: usize = 1_000;
 
-/// Answers by ticket, and a bell that rings when there is a new question or answer.
+/// Answers by ticket, and a bell that rings when there is a new question or answer. An answer that was fetched leaves its place
+/// taken until its question is settled: a second one must not be told that it counts.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
-    given: Mutex<HashMap<String, String>>,
+    given: Mutex<HashMap<String, Option<String>>>,
     bell: Notify,
 }
 
@@ -34,7 +35,7 @@ impl Answers {
         if given.len() >= MOST {
             return Err(NotKept::TooMany);
         }
-        given.insert(ticket.into(), answer);
+        given.insert(ticket.into(), Some(answer));
         drop(given);
         self.ring();
         Ok(())
@@ -42,7 +43,7 @@ impl Answers {
 
     /// Takes an answer out.
     pub fn take(&self, ticket: &str) -> Option<String> {
-        self.lock().remove(ticket)
+        self.lock().get_mut(ticket)?.take()
     }
 
     /// Whether somebody has answered.
@@ -65,7 +66,7 @@ impl Answers {
         self.bell.notified()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, String>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Option<String>>> {
         self.given.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -35,8 +35,9 @@ pub(super) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> 
     let (path, query) = (head.uri.path(), head.uri.query().unwrap_or_default());
     let path: Vec<&str> = path.split('/').skip(1).collect();
     let known = match path.as_slice() {
-        ["health" | "metrics" | "openapi.json"] | ["v1", "listed" | "stats" | "questions"] => "GET",
-        ["v1", "calls", _] => "GET",
+        ["health" | "metrics" | "openapi.json"] | ["v1", "listed" | "stats" | "questions"] | ["v1", "calls", _] => {
+            "GET"
+        }
         ["v1", "decide" | "invoke" | "settle" | "reload" | "rollback"] | ["v1", "questions", _] => "POST",
         ["v1", "tools"] => "GET, PUT",
         _ => return reply::error(StatusCode::NOT_FOUND, "unknown-path", "there is no such path; see /openapi.json"),
@@ -56,9 +57,9 @@ pub(super) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> 
         (_, ["metrics"]) => metrics(shared),
         // A decision on what the record says takes microseconds; handing it to another thread would take longer.
         (_, ["v1", "decide"]) if !warden.follows_links() => reply::of(warden.decide(&body)),
-        (_, ["v1", "decide"]) => blocking(shared, body, |warden, body| warden.decide(body)).await,
+        (_, ["v1", "decide"]) => blocking(shared, body, Warden::decide).await,
         (_, ["v1", "invoke"]) => {
-            let reply = blocking(shared, body, |warden, body| warden.invoke(body)).await;
+            let reply = blocking(shared, body, Warden::invoke).await;
             // There may be a question more.
             shared.answers.ring();
             reply
@@ -67,7 +68,7 @@ pub(super) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> 
         (_, ["v1", "questions"]) => questions(shared, query).await,
         (_, ["v1", "questions", ticket]) => answered(shared, ticket, &body),
         (_, ["v1", "calls", ticket]) => collected(shared, ticket, query).await,
-        (&Method::PUT, ["v1", "tools"]) => blocking(shared, body, |warden, body| warden.set_tools(body)).await,
+        (&Method::PUT, ["v1", "tools"]) => blocking(shared, body, Warden::set_tools).await,
         (_, ["v1", "tools"]) => reply::of(warden.plan()),
         (_, ["v1", "listed"]) => reply::of(warden.listed()),
         (_, ["v1", "reload"]) => blocking(shared, body, |warden, _| warden.reload()).await,

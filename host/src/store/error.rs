@@ -77,7 +77,7 @@ impl StoreError {
         }
     }
 
-    pub(super) fn io(path: &Path, error: io::Error) -> Self {
+    pub(super) fn io(path: &Path, error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full(path.into()),
             io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly(path.into()),

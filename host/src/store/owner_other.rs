@@ -17,5 +17,5 @@ pub(super) fn check_folder(_folder: &Path) -> Result<(), StoreError> {
 
 pub(super) fn make_file(file: &Path) -> Result<(), StoreError> {
     let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(file);
-    opened.map(drop).map_err(|error| StoreError::io(file, error))
+    opened.map(drop).map_err(|error| StoreError::io(file, &error))
 }

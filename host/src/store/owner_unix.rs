@@ -22,7 +22,7 @@ pub(super) fn make(folder: &Path) -> io::Result<()> {
 /// The folder is the user's own, and nobody else puts files into it.
 pub(super) fn check_folder(folder: &Path) -> Result<(), StoreError> {
     let exposed = |problem| StoreError::Exposed { path: folder.into(), problem };
-    let metadata = folder.symlink_metadata().map_err(|error| StoreError::io(folder, error))?;
+    let metadata = folder.symlink_metadata().map_err(|error| StoreError::io(folder, &error))?;
     if !metadata.is_dir() {
         return Err(exposed("is no plain folder"));
     }
@@ -48,13 +48,13 @@ pub(super) fn make_file(file: &Path) -> Result<(), StoreError> {
         .custom_flags(flags)
         .open(file);
     let metadata = match opened {
-        Ok(opened) => opened.metadata().map_err(|error| StoreError::io(file, error))?,
+        Ok(opened) => opened.metadata().map_err(|error| StoreError::io(file, &error))?,
         Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
             return Err(exposed("is a link"));
         }
         // What may not be written is said when it is written.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Err(StoreError::ReadOnly(file.into())),
-        Err(error) => return Err(StoreError::io(file, error)),
+        Err(error) => return Err(StoreError::io(file, &error)),
     };
     if !metadata.is_file() || metadata.nlink() != 1 {
         return Err(exposed("is no plain file"));

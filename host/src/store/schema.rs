@@ -13,11 +13,13 @@ const STEPS: [&str; 1] = [include_str!("schema/1.sql")];
 const APPLICATION: i64 = 0x7477_7264;
 
 /// The newest schema that is known.
-pub(super) const NEWEST: i64 = STEPS.len() as i64;
+fn newest() -> i64 {
+    i64::try_from(STEPS.len()).unwrap_or(i64::MAX)
+}
 
 /// Takes the steps that are missing.
 pub(super) fn bring_up(connection: &mut Connection, file: &Path) -> Result<(), StoreError> {
-    if check(connection, file)? == NEWEST {
+    if check(connection, file)? == newest() {
         return Ok(());
     }
     let of = |error: rusqlite::Error| StoreError::of(file, &error);
@@ -48,8 +50,8 @@ pub(super) fn check(connection: &Connection, file: &Path) -> Result<i64, StoreEr
         let problem = "it is another program's database".into();
         return Err(StoreError::Corrupt { folder: file.into(), problem });
     }
-    if found > NEWEST {
-        return Err(StoreError::Newer { folder: file.into(), found, known: NEWEST });
+    if found > newest() {
+        return Err(StoreError::Newer { folder: file.into(), found, known: newest() });
     }
     Ok(found)
 }

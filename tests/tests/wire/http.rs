@@ -188,7 +188,7 @@ async fn what_is_no_answer_has_its_error() {
                     json!({"jsonrpc": "2.0", "error": {"code": -32020, "message": "m"}}).to_string(),
                 )
             },
-            WireError::Refused(RpcError::new(RpcCode::HEADER_MISMATCH, "m")),
+            WireError::Refused(Box::new(RpcError::new(RpcCode::HEADER_MISMATCH, "m"))),
         ),
     ];
     for (index, (make, error)) in cases.into_iter().enumerate() {

@@ -146,7 +146,7 @@ async fn a_modern_error_is_no_reason_to_fall_back() {
     };
     let refused = |code, data| {
         let data = Some(data).filter(|data: &Value| !data.is_null());
-        Err(WireError::Refused(RpcError { data, ..RpcError::new(RpcCode(code), "no") }))
+        Err(WireError::Refused(Box::new(RpcError { data, ..RpcError::new(RpcCode(code), "no") })))
     };
     for (code, data, expected) in [
         (
@@ -214,7 +214,7 @@ async fn answers_find_their_requests_in_any_order() {
         server.say(json!([error, {"jsonrpc": "2.0", "id": a, "result": {"a": 1}}])).await;
     };
     let (answers, ()) = tokio::join!(futures_of(asks), serving);
-    let refused = Err(WireError::Refused(RpcError::new(RpcCode(-1), "no")));
+    let refused = Err(WireError::Refused(Box::new(RpcError::new(RpcCode(-1), "no"))));
     assert_eq!(answers, [Ok(json!({"a": 1})), refused, Ok(json!({"c": 1}))]);
 }
 

@@ -49,7 +49,7 @@ async fn each_fault_has_its_error() {
             ("huge=2000000", Err(WireError::BadList(ListFault::TooManyBytes(1 << 20)))),
             ("list-error", {
                 let error = RpcError::new(RpcCode(-32_000), "offline");
-                Err(WireError::Refused(RpcError { data: Some(json!({"retry": true})), ..error }))
+                Err(WireError::Refused(Box::new(RpcError { data: Some(json!({"retry": true})), ..error })))
             }),
         ] {
             assert_eq!(list(&[era, habit]).await, expected, "{era} {habit}");
@@ -116,7 +116,7 @@ async fn a_long_line_fails_its_own_request_and_no_other() {
     let list = connection.request(Ask::new("tools/list").deadline(soon()));
     let (other, list) = tokio::join!(other, list);
     assert_eq!(list, Err(WireError::TooLarge { limit: 100_000 }));
-    assert_eq!(other, Err(WireError::Refused(RpcError::new(RpcCode::METHOD_NOT_FOUND, "no such method"))));
+    assert_eq!(other, Err(WireError::Refused(Box::new(RpcError::new(RpcCode::METHOD_NOT_FOUND, "no such method")))));
     let too_long = Ask::new("x").params(object(json!({"text": "x".repeat(100_000)}))).deadline(soon());
     assert_eq!(connection.request(too_long).await, Err(WireError::RequestTooLarge { limit: 100_000 }));
     assert_eq!(connection.oddities(), Oddities { too_large: 1, ..Oddities::default() });
