@@ -67,6 +67,8 @@ pub struct Settings {
     pub probe_fail_open: bool,
     /// The policy's sections.
     policy: Map<String, Value>,
+    /// Whether the text that they were read from has no key at all.
+    blank: bool,
 }
 
 impl Default for Settings {
@@ -121,9 +123,11 @@ impl Settings {
             place: clip(&key(place), 200).into_owned(),
             problem: clip(&problem.to_string(), 400).into_owned(),
         };
+        let blank;
         let file = match format {
             Format::Toml => {
                 let table: toml::Table = text.parse().map_err(|e| toml_error(text, None, &e))?;
+                blank = table.is_empty();
                 if let Some(place) = misshapen(&serde_json::to_value(table).unwrap_or_default()) {
                     return Err(wrong(&place, &"a table is expected here"));
                 }
@@ -133,6 +137,7 @@ impl Settings {
             }
             Format::Json => {
                 let value = toolwarden_json::parse(text.as_bytes()).map_err(|e| wrong(".", &e))?;
+                blank = value.as_object().is_some_and(Map::is_empty);
                 if let Some(place) = null(&value, String::new()) {
                     return Err(wrong(&place, &"unknown value `null`"));
                 }
@@ -147,7 +152,7 @@ impl Settings {
         };
         match file.problem() {
             Some((place, problem)) => Err(wrong(&place, &problem)),
-            None => Ok(Self::from_file(file, folder)),
+            None => Ok(Self { blank, ..Self::from_file(file, folder) }),
         }
     }
 
@@ -191,7 +196,14 @@ impl Settings {
             probes: file.mcp_security.probe,
             probe_fail_open: file.mcp_security.probe_fail_open,
             policy,
+            blank: false,
         }
+    }
+
+    /// Whether they were read from a text without any key: an empty file, say, or what is left of one.
+    #[must_use]
+    pub const fn is_blank(&self) -> bool {
+        self.blank
     }
 
     /// Turns `system.toolApprovalMode = "dangerous"` on.

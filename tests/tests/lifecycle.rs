@@ -149,6 +149,8 @@ fn settings_go_through_the_same_gate() {
         ("[system]\ntoolApprovalMode = 'on'\n", "settings-invalid"),
         ("[[rules]\n", "settings-invalid"),
         ("module.path = 'none.wasm'\n", "module-unreadable"),
+        ("", "settings-empty"),
+        ("# all gone\n\n", "settings-empty"),
     ] {
         service.write("toolwarden.toml", text);
         service.refused(code);

@@ -188,6 +188,12 @@ impl Reloader {
 
     fn reloaded(&self, inner: &mut Inner) -> Result<Reload, Refusal> {
         let settings = load(&self.origin)?;
+        // A file that lost its contents is valid, and would turn everything off.
+        if settings.is_blank() && !inner.active.settings.is_blank() {
+            let message = "the settings hold nothing any more, which would turn everything off; to mean that, \
+                           write toolApprovalMode = \"off\" in [system]";
+            return Err(Refusal::new(Check::Settings, "settings-empty", message));
+        }
         let file = module_file(&settings)?;
         let digest = file.as_ref().map_or_else(Component::embedded_digest, ModuleFile::digest);
         let is_active = digest == inner.active.digest() && settings == inner.active.settings;

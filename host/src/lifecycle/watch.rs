@@ -178,23 +178,32 @@ struct Watched {
 }
 
 impl Watched {
-    fn concerns(&self, path: &Path) -> bool {
-        self.links || path.file_name().is_some_and(|name| self.names.contains(name))
+    /// Whether something happened to a file of ours, or to a name through which one may be reached: a link is turned by making,
+    /// removing or renaming, never by writing. What others write beside our files, a log say, is no reason.
+    fn concerns(&self, path: &Path, kind: EventKind) -> bool {
+        let is_turned =
+            matches!(kind, EventKind::Create(_) | EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_)));
+        self.links && is_turned || path.file_name().is_some_and(|name| self.names.contains(name))
     }
 }
+
+/// How long a reload is put off at most, where something happens all the time.
+const LONGEST: Duration = Duration::from_secs(5);
 
 /// Waits until files are quiet and nobody has one open for writing any more. Knows no clock but the one it is told.
 #[derive(Debug)]
 struct Debounce {
     quiet: Duration,
     due: Option<Instant>,
+    /// When the first event came that is not dealt with.
+    since: Option<Instant>,
     /// Files that were written to, and not closed since. Only where the system tells when a file is closed.
     open: BTreeSet<PathBuf>,
 }
 
 impl Debounce {
     const fn new(quiet: Duration) -> Self {
-        Self { quiet, due: None, open: BTreeSet::new() }
+        Self { quiet, due: None, since: None, open: BTreeSet::new() }
     }
 
     /// When it is time to reload; none while there is no reason, or somebody still writes.
@@ -209,13 +218,14 @@ impl Debounce {
 
     fn done(&mut self) {
         self.due = None;
+        self.since = None;
     }
 
     fn on_event(&mut self, event: &Event, watched: &Watched, now: Instant) {
         if event.need_rescan() {
             return self.now(now);
         }
-        let paths = || event.paths.iter().filter(|path| watched.concerns(path));
+        let paths = || event.paths.iter().filter(|path| watched.concerns(path, event.kind));
         if paths().next().is_none() {
             return;
         }
@@ -234,7 +244,8 @@ impl Debounce {
             EventKind::Access(_) => return,
             _ => {}
         }
-        self.due = now.checked_add(self.quiet);
+        let latest = *self.since.get_or_insert(now) + LONGEST;
+        self.due = Some((now + self.quiet).min(latest));
     }
 }
 
@@ -312,9 +323,24 @@ mod tests {
     }
 
     #[test]
-    fn with_links_on_the_way_every_name_counts() {
+    fn with_links_on_the_way_every_name_that_is_turned_counts() {
         let mut story = Story::new();
         story.watched.links = true;
         assert_eq!(story.happens(RENAMED, "..data").due(), Some(200));
+        // A log that stays open beside them puts nothing off.
+        assert_eq!(story.happens(WRITTEN, "some.log").due(), Some(190));
+    }
+
+    #[test]
+    fn what_happens_all_the_time_puts_a_reload_off_for_so_long_only() {
+        let mut story = Story::new();
+        story.happens(RENAMED, "policy.wasm");
+        let due = story.start + story.at + LONGEST;
+        for _ in 0..2_000 {
+            story.happens(RENAMED, "policy.wasm");
+        }
+        assert_eq!(story.debounce.due(), Some(due));
+        story.debounce.done();
+        assert_eq!(story.happens(RENAMED, "policy.wasm").due(), Some(200));
     }
 }
