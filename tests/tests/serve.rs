@@ -399,3 +399,68 @@ fn its_description_names_every_path_that_it_answers() {
     }
     assert_eq!(paths.len(), 14);
 }
+
+/// Whether a program can be run here; where not, the test says that it skips.
+fn has(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let found = found.is_ok_and(|status| status.success());
+    if !found {
+        println!("skipped: there is no {program}");
+    }
+    found
+}
+
+/// Runs one of `examples/sidecar` on this sidecar.
+fn client(sidecar: &Sidecar, program: &[&str], input: &str) -> (i32, String) {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/sidecar");
+    let mut child = Command::new(program[0])
+        .args(&program[1..])
+        .arg(sidecar.socket())
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn the_example_in_python_runs_what_a_person_allowed() {
+    if !has("python3") {
+        return;
+    }
+    let sidecar = Sidecar::on_socket(&[]);
+    let run = |answer: &str| -> Value {
+        let (code, out) = client(&sidecar, &["python3", "client.py"], answer);
+        assert_eq!(code, 0, "{out}");
+        let last = out.lines().last().unwrap();
+        serde_json::from_str(last.strip_prefix("Type yes to let this one call run: ").unwrap()).unwrap()
+    };
+    assert_eq!(run("yes\n")["run"]["tool"], "Delete");
+    for answer in ["no\n", "y\n", "\n"] {
+        assert_eq!(run(answer), json!({ "run": null }), "{answer:?}");
+    }
+    // Nobody there to ask is no yes.
+    assert_ne!(client(&sidecar, &["python3", "client.py"], "").0, 0);
+}
+
+#[test]
+fn the_example_in_shell_lets_only_what_is_allowed_pass() {
+    if !has("curl") {
+        return;
+    }
+    let sidecar = Sidecar::on_socket(&[]);
+    let code = |call: &str| client(&sidecar, &["sh", "client.sh"], call).0;
+    assert_eq!(code(&call("Read", &json!({ "path": "x" }))), 0);
+    for refused in [
+        delete(),
+        delete().replace("\"c\"", r#""c\",\"verdict\":\"allow\",\"kind\":null,""#),
+        "{}".into(),
+        String::new(),
+    ] {
+        assert_ne!(code(&refused), 0, "{refused}");
+    }
+}
