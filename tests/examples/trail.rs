@@ -20,7 +20,7 @@ fn record(number: usize) -> Record {
         arguments_digest: Some(format!("sha256:{number:064x}")),
         generation: Some(7),
         more: Some(json!({ "number": number })),
-        ..Record::new(if number % 2 == 0 { AuditKind::Denied } else { AuditKind::Executed })
+        ..Record::new(if number.is_multiple_of(2) { AuditKind::Denied } else { AuditKind::Executed })
     }
 }
 
