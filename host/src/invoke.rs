@@ -30,3 +30,4 @@ pub use invoker::{Caller, Invoker, InvokerOptions, Outcome, State};
 pub use judge::{Effective, Judge, Judged, Observer};
 pub use resolve::{MAX_LINKS, MAX_PATH_BYTES, ResolveError, may_touch, real_path};
 pub use witness::KeepArguments;
+pub(crate) use witness::{about, unrecorded};

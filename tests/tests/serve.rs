@@ -249,6 +249,54 @@ fn tools_and_policies_change_under_the_gate() {
 }
 
 #[test]
+fn what_is_asked_answered_and_swapped_is_in_the_trail() {
+    let mut sidecar = Sidecar::start(|folder| {
+        std::fs::write(folder.join("t.toml"), "system.toolApprovalMode = 'dangerous'").unwrap();
+        let path = |name: &str| folder.join(name).display().to_string();
+        ["--socket", &path("socket"), "--settings", &path("t.toml"), "--data", &path("data")]
+            .map(ToOwned::to_owned)
+            .to_vec()
+    });
+    let invoked = |call: &str| sidecar.ask("POST", "/v1/invoke", call).json();
+    let settle = |ticket: &Value, answer: &str| {
+        let body = json!({ "ticket": ticket, "answer": answer }).to_string();
+        sidecar.ask("POST", "/v1/settle", &body).json()["verdict"].clone()
+    };
+    assert_eq!(settle(&invoked(&delete())["ticket"], "allowed-once"), "allow");
+    assert_eq!(settle(&invoked(&delete())["ticket"], "rejected"), "deny");
+    assert_eq!(invoked(&delete().replace("interactive", "scheduled"))["verdict"], "deny");
+    let settings = sidecar.folder.path().join("t.toml");
+    std::fs::write(&settings, "system.toolApprovalMode = 'off'").unwrap();
+    sidecar.ask("POST", "/v1/reload", "");
+    std::fs::write(&settings, "").unwrap();
+    assert_eq!(sidecar.ask("POST", "/v1/reload", "").code(), "settings-empty");
+    assert_eq!(sidecar.stop(), 0);
+
+    let data = sidecar.folder.path().join("data").display().to_string();
+    let output = cli::run(&["audit", "export", "--data", &data], b"").unwrap();
+    let told: Vec<(String, String)> = cli::lines(&output)
+        .unwrap()
+        .iter()
+        .map(|entry| {
+            let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
+            (text("kind"), if entry["approval"].is_null() { text("reasonKind") } else { text("approval") })
+        })
+        .collect();
+    let expected = [
+        ("approval-required", "delete"),
+        ("approval-settled", "allowed-once"),
+        ("approval-required", "delete"),
+        ("approval-settled", "rejected"),
+        ("denied", "delete"),
+        ("settings-changed", "reload"),
+        ("module-refused", "settings-empty"),
+    ];
+    assert_eq!(told, expected.map(|(kind, why)| (kind.to_owned(), why.to_owned())));
+    let verified = cli::run(&["audit", "verify", "--data", &data], b"").unwrap();
+    assert_eq!(verified.status.code(), Some(0));
+}
+
+#[test]
 fn a_socket_is_its_owners_alone_and_only_one_serves_on_it() {
     let mut sidecar = Sidecar::on_socket(&[]);
     let mode = std::fs::metadata(sidecar.socket()).unwrap().permissions().mode();

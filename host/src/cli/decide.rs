@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use super::data::AuditArguments;
 use super::exit::{Exit, Failure, Outcome};
 use super::input::{self, Line};
 use super::output::{self, OutputArguments};
@@ -39,6 +40,8 @@ pub(super) struct Arguments {
     /// Take another module and other settings when their files change, or on SIGHUP; what happens is told on standard error
     #[arg(long)]
     watch: bool,
+    #[command(flatten)]
+    audit: AuditArguments,
     #[command(flatten)]
     policy: PolicyArguments,
     #[command(flatten)]
@@ -94,9 +97,14 @@ enum InForce {
 impl InForce {
     fn new(arguments: &Arguments) -> Result<Self, Failure> {
         if !arguments.watch {
+            if arguments.audit.is_asked() {
+                let text = "--data keeps what happens to the policy, so it goes with --watch";
+                return Err(Failure::text(Exit::Usage, text));
+            }
             return Ok(Self::Fixed(Arc::new(setup::judge(&arguments.policy, &arguments.tools)?)));
         }
-        let reloader = setup::reloader(&arguments.policy, &arguments.tools)?;
+        let audit = arguments.audit.log()?;
+        let reloader = setup::reloader(&arguments.policy, &arguments.tools, audit.as_ref())?;
         let watch = Watch::start(&reloader, WatchOptions::default())
             .map_err(|e| Failure::text(Exit::Usage, format!("the files cannot be watched: {e}")))?;
         Ok(Self::Watched { state: Arc::clone(reloader.state()), _watch: watch, _reloader: reloader })

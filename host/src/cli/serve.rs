@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::data::AuditArguments;
 use super::exit::{Exit, Failure, Outcome};
 use super::output::{self, OutputArguments};
 use super::setup::{self, PolicyArguments, ToolArguments};
@@ -55,6 +56,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 0)]
     rate: u32,
     #[command(flatten)]
+    audit: AuditArguments,
+    #[command(flatten)]
     policy: PolicyArguments,
     #[command(flatten)]
     tools: ToolArguments,
@@ -67,11 +70,16 @@ fn connections(text: &str) -> Result<usize, String> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let reloader = setup::reloader(&arguments.policy, &arguments.tools)?;
+    let audit = arguments.audit.log()?;
+    let reloader = setup::reloader(&arguments.policy, &arguments.tools, audit.as_ref())?;
     let watch = arguments.watch.then(|| Watch::start(&reloader, WatchOptions::default())).transpose();
     let _watch = watch.map_err(|e| Failure::text(Exit::Usage, format!("the files cannot be watched: {e}")))?;
     let facts = if arguments.resolve { FactSource::ThisMachine } else { FactSource::Record };
-    let warden = Arc::new(Warden::over(reloader, facts));
+    let warden = Warden::over(reloader, facts);
+    let warden = Arc::new(match audit {
+        Some(audit) => warden.recording(audit),
+        None => warden,
+    });
     let token = arguments.token_file.as_deref().map(Token::of_file).transpose();
     let token = token.map_err(|e| Failure::text(Exit::Usage, format!("{e} [{}]", e.code())))?;
     let limits = ServeLimits {

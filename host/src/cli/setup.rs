@@ -8,9 +8,10 @@ use clap::{Args, ValueEnum};
 
 use super::exit::{Exit, Failure};
 use super::{events, input};
+use crate::audit::AuditLog;
 use crate::call::ServerName;
 use crate::invoke::Judge;
-use crate::lifecycle::{Check, ModuleFile, Origin, Reloader, ReloaderOptions};
+use crate::lifecycle::{Check, LifecycleSink, ModuleFile, Origin, Recorded, Reloader, ReloaderOptions};
 use crate::module::{CachePolicy, Component, ConfigureError, Policy, PolicyModule};
 use crate::registry::{Catalogue, Generation, Registry, Servers};
 use crate::settings::{Settings, SettingsError};
@@ -141,9 +142,18 @@ pub(super) fn catalogue(tools: &ToolArguments) -> Result<Catalogue, Failure> {
 }
 
 /// A reloader over the built-in tools and these lists, that tells what happens on standard error.
-pub(super) fn reloader(policy: &PolicyArguments, tools: &ToolArguments) -> Result<Arc<Reloader>, Failure> {
+pub(super) fn reloader(
+    policy: &PolicyArguments,
+    tools: &ToolArguments,
+    audit: Option<&Arc<AuditLog>>,
+) -> Result<Arc<Reloader>, Failure> {
     let options = ReloaderOptions { catalogue: catalogue(tools)?, context_window: 0, cache: cache() };
-    Reloader::start(policy.origin(), options, Arc::new(events::tell)).map_err(|refusal| {
+    let told: Arc<dyn LifecycleSink> = Arc::new(events::tell);
+    let told = match audit {
+        Some(audit) => Arc::new(Recorded::new(Arc::clone(audit) as _, told)),
+        None => told,
+    };
+    Reloader::start(policy.origin(), options, told).map_err(|refusal| {
         let exit = match refusal.check {
             Check::Settings | Check::Configure => Exit::Usage,
             _ => Exit::Module,

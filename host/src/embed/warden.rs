@@ -11,8 +11,12 @@ use super::EmbedError;
 use super::options::{self, Options};
 use super::pending::Pending;
 use crate::approval::Approval;
+use crate::audit::{AuditKind, AuditLog, Record};
 use crate::call::{Arguments, Call, Origin, ServerName, ToolRef};
-use crate::invoke::{self, Admission, Decision, Effective, FactSource, Grant, Judge, Judged, Outcome, Verdict};
+use crate::invoke::{
+    self, Admission, Decision, Effective, FactSource, Grant, Judge, Judged, KeepArguments, Outcome, Verdict, about,
+    unrecorded,
+};
 use crate::lifecycle::{NoLifecycleEvents, Reload, Reloader, ReloaderOptions, Watch, WatchOptions};
 use crate::registry::{Listing, Registry};
 
@@ -23,6 +27,7 @@ pub struct Warden {
     facts: FactSource,
     pending: Pending,
     counts: Counts,
+    audit: Option<Arc<AuditLog>>,
     #[allow(dead_code, reason = "it watches as long as it lives")]
     watch: Option<Watch>,
 }
@@ -97,7 +102,14 @@ impl Warden {
     /// A warden over a policy that somebody else keeps in force. `facts` is where those of [`decide`](Self::decide) come from.
     #[must_use]
     pub fn over(reloader: Arc<Reloader>, facts: FactSource) -> Self {
-        Self { reloader, facts, pending: Pending::default(), counts: Counts::default(), watch: None }
+        Self { reloader, facts, pending: Pending::default(), counts: Counts::default(), audit: None, watch: None }
+    }
+
+    /// The same, with an audit trail: of each `invoke` and `settle` what is denied, asked and answered. What cannot be recorded
+    /// is denied, `audit-unavailable`. What `decide` says is only a word, and is not recorded.
+    #[must_use]
+    pub fn recording(self, audit: Arc<AuditLog>) -> Self {
+        Self { audit: Some(audit), ..self }
     }
 
     /// The verdict on a call: a `decide` record in, the line that `decide` writes out.
@@ -142,36 +154,56 @@ impl Warden {
             EmbedError::new("unknown-ticket", "no question waits under this ticket; each is answered once")
         })?;
         let answer = if question.is_late(Instant::now()) { Approval::TimedOut } else { answer };
+        let judged = question.grant.judged();
+        let settled = || {
+            let policy = question.grant.policy();
+            let record =
+                about(AuditKind::ApprovalSettled, &question.call, judged.effective.as_ref(), &KeepArguments::Digest);
+            Record { approval: Some(answer), ..record.judged(&judged.verdict, policy) }
+        };
+        if let Err(verdict) = self.recorded(settled) {
+            return self.refused(&question.call, &verdict, &self.judge());
+        }
         if answer == Approval::AllowedOnce {
             return self.admitted(&question.call, Some(&question.grant));
         }
-        let verdict = question.grant.declined(answer);
-        self.denied(&question.call, &verdict, &self.judge())
+        self.refused(&question.call, &question.grant.declined(answer), &self.judge())
     }
 
     fn admitted(&self, call: &Call, grant: Option<&Grant>) -> Result<String, EmbedError> {
         let judge = self.judge();
         let judged = judge.judge(call, FactSource::ThisMachine, false);
+        let record = |kind, verdict: &Verdict| {
+            let record = about(kind, call, judged.effective.as_ref(), &KeepArguments::Digest);
+            record.judged(verdict, judge.policy())
+        };
         match invoke::admit(&judged, &judge, grant) {
-            Admission::Denied(verdict) => self.denied(call, &verdict, &judge),
+            Admission::Denied(verdict) => {
+                // One that cannot be recorded is denied all the same.
+                let _ = self.recorded(|| record(AuditKind::Denied, &verdict));
+                self.refused(call, &verdict, &judge)
+            }
             Admission::Granted(effective) => self.granted(call, &judged, &effective, &judge),
             Admission::Asked(_) => {
-                self.counts.count(Decision::Ask);
                 let verdict = judged.verdict.clone();
-                let grant = Grant::new(judged, Arc::clone(&judge));
-                let kept = self.pending.keep(
-                    call.clone(),
-                    grant,
-                    self.reloader.settings().approval_timeout,
-                    Instant::now(),
-                )?;
-                let Some(ticket) = kept else {
-                    return self.denied(call, &invoke::declined(verdict, Approval::Unavailable), &judge);
+                if let Err(verdict) = self.recorded(|| record(AuditKind::ApprovalRequired, &verdict)) {
+                    return self.refused(call, &verdict, &judge);
+                }
+                let grant = Grant::new(judged.clone(), Arc::clone(&judge));
+                let time = self.reloader.settings().approval_timeout;
+                let Some(ticket) = self.pending.keep(call.clone(), grant, time, Instant::now())? else {
+                    return self.refused(call, &invoke::declined(verdict, Approval::Unavailable), &judge);
                 };
+                self.counts.count(Decision::Ask);
                 let record = verdict.record(&call.id, judge.policy());
                 text(&Answer { record, run: None, result: None, ticket: Some(ticket.to_string()) })
             }
         }
+    }
+
+    /// Keeps a record where there is a trail; the denial that it comes to where that cannot be.
+    fn recorded(&self, record: impl FnOnce() -> Record) -> Result<(), Verdict> {
+        self.audit.as_ref().map_or(Ok(()), |audit| audit.write(record()).map_err(|error| unrecorded(&error)))
     }
 
     fn granted(
@@ -189,7 +221,7 @@ impl Warden {
                     let record = judged.verdict.record(&call.id, judge.policy());
                     text(&Answer { record, run: None, result: Some(result), ticket: None })
                 }
-                Outcome::Denied(verdict) => self.denied(call, &verdict, judge),
+                Outcome::Denied(verdict) => self.refused(call, &verdict, judge),
                 Outcome::Failed(error) => Err(EmbedError::new("bad-arguments", error.0)),
                 other => Err(EmbedError::new("bad-arguments", format!("{other:?}"))),
             };
@@ -201,7 +233,8 @@ impl Warden {
         text(&Answer { record, run: Some(Run::of(tool, arguments)), result: None, ticket: None })
     }
 
-    fn denied(&self, call: &Call, verdict: &Verdict, judge: &Judge) -> Result<String, EmbedError> {
+    /// A denial.
+    fn refused(&self, call: &Call, verdict: &Verdict, judge: &Judge) -> Result<String, EmbedError> {
         self.counts.count(Decision::Deny);
         text(&Answer { record: verdict.record(&call.id, judge.policy()), run: None, result: None, ticket: None })
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::approval::Approval;
 
 use super::judge::{Effective, Judge, Judged, unknown};
-use crate::verdict::{Decision, Verdict};
+use crate::verdict::{Decision, PolicyId, Verdict};
 
 /// A judgement that a person agreed to, and who had judged.
 #[derive(Clone, Debug)]
@@ -34,6 +34,11 @@ impl Grant {
     /// What the person is asked.
     pub(crate) const fn judged(&self) -> &Judged {
         &self.judged
+    }
+
+    /// Under which policy the person was asked.
+    pub(crate) fn policy(&self) -> &PolicyId {
+        self.judge.policy()
     }
 
     /// The denial that it comes to where the person did not agree after all.

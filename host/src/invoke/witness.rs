@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::judge::{Effective, Judged};
 use crate::approval::Approval;
-use crate::audit::{AuditKind, Mask, Record, Recorder, arguments_digest, shape};
-use crate::call::{Call, ToolRef};
+use crate::audit::{AuditError, AuditKind, Mask, Record, Recorder, arguments_digest, shape};
+use crate::call::Call;
 use crate::verdict::{PolicyId, Verdict};
 
 /// Whether arguments themselves are kept.
@@ -90,27 +90,12 @@ impl Witness {
     }
 
     fn about(&self, kind: AuditKind, call: &Call, effective: Option<&Effective>) -> Record {
-        let tool = |tool: &ToolRef| Record::new(kind).about(tool);
-        let mut record = effective.map_or_else(
-            || Record { tool: Some(toolwarden_text::clip(&call.tool, 200).into_owned()), ..Record::new(kind) },
-            |effective| tool(&effective.tool),
-        );
-        let arguments = effective.map_or(&call.arguments, |effective| &effective.arguments);
-        record.call = Some(call.id.clone());
-        record.attendance = Some(call.attendance);
-        record.arguments_digest = arguments_digest(&**arguments).map(|digest| digest.to_string());
-        if let KeepArguments::Masked(mask) = &self.keep {
-            record.arguments = Some(mask.apply(Value::Object(arguments.as_map().clone())));
-        }
-        record
+        about(kind, call, effective, &self.keep)
     }
 
     async fn now(&self, record: impl FnOnce() -> Record) -> Result<(), Unrecorded> {
         let Some(recorder) = &self.recorder else { return Ok(()) };
-        recorder.record(record()).await.map_err(|error| {
-            let reason = format!("this cannot be recorded, so the call does not run: {error}");
-            Unrecorded(Verdict::deny("audit-unavailable", reason, error.code()))
-        })
+        recorder.record(record()).await.map_err(|error| Unrecorded(unrecorded(&error)))
     }
 
     fn soon(&self, record: impl FnOnce() -> Record) {
@@ -118,4 +103,26 @@ impl Witness {
             recorder.note(record());
         }
     }
+}
+
+/// A record about a call: which one, by whom, on what.
+pub(crate) fn about(kind: AuditKind, call: &Call, effective: Option<&Effective>, keep: &KeepArguments) -> Record {
+    let mut record = effective.map_or_else(
+        || Record { tool: Some(toolwarden_text::clip(&call.tool, 200).into_owned()), ..Record::new(kind) },
+        |effective| Record::new(kind).about(&effective.tool),
+    );
+    let arguments = effective.map_or(&call.arguments, |effective| &effective.arguments);
+    record.call = Some(call.id.clone());
+    record.attendance = Some(call.attendance);
+    record.arguments_digest = arguments_digest(&**arguments).map(|digest| digest.to_string());
+    if let KeepArguments::Masked(mask) = keep {
+        record.arguments = Some(mask.apply(Value::Object(arguments.as_map().clone())));
+    }
+    record
+}
+
+/// What becomes of a call that cannot be recorded.
+pub(crate) fn unrecorded(error: &AuditError) -> Verdict {
+    let reason = format!("this cannot be recorded, so the call does not run: {error}");
+    Verdict::deny("audit-unavailable", reason, error.code())
 }
