@@ -29,7 +29,7 @@ fn call(folder: &tempfile::TempDir, tool: &str, arguments: &Value) -> String {
 #[test]
 fn the_answers_are_those_of_the_command_line_to_the_byte() {
     let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for row in vectors::rows("gate").unwrap() {
+    for row in ["gate", "floors"].into_iter().flat_map(|name| vectors::rows(name).unwrap()) {
         let options = json!({ "settings": row["settings"], "tools": row.get("catalogue") });
         groups.entry(options.to_string()).or_default().push(vectors::gate_record(&row).to_string());
     }
