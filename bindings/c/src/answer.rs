@@ -185,7 +185,9 @@ mod tests {
         }
         let deep = format!(r#"{{"verdict":"allow","run":{}{}}}"#, "[".repeat(1_000), "]".repeat(1_000));
         assert_eq!(word(&deep).unwrap(), Verdict::Allow);
-        for none in ["", "{}", "null", r#"{"verdict":null}"#, r#"{"verdict":"Allow"}"#, r#"{"run":{"verdict":"allow"}}"#] {
+        for none in
+            ["", "{}", "null", r#"{"verdict":null}"#, r#"{"verdict":"Allow"}"#, r#"{"run":{"verdict":"allow"}}"#]
+        {
             assert!(word(none).is_err(), "{none}");
         }
         assert!(word(r#"{"verdict":"deny","verdict":"allow"}"#).is_err());

@@ -52,7 +52,12 @@ pub unsafe extern "C" fn tw_open(options: *const c_char, options_len: usize, war
 ///
 /// `call` points to `call_len` bytes; `answer` points to room for one.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tw_decide(warden: WardenHandle, call: *const c_char, call_len: usize, answer: *mut Answer) -> Status {
+pub unsafe extern "C" fn tw_decide(
+    warden: WardenHandle,
+    call: *const c_char,
+    call_len: usize,
+    answer: *mut Answer,
+) -> Status {
     // SAFETY: this function's own condition.
     unsafe { judged(warden, answer, |warden| Ok(warden.decide(answer::borrowed(call, call_len)?)?)) }
 }
@@ -67,7 +72,12 @@ pub unsafe extern "C" fn tw_decide(warden: WardenHandle, call: *const c_char, ca
 ///
 /// `call` points to `call_len` bytes; `answer` points to room for one.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tw_invoke(warden: WardenHandle, call: *const c_char, call_len: usize, answer: *mut Answer) -> Status {
+pub unsafe extern "C" fn tw_invoke(
+    warden: WardenHandle,
+    call: *const c_char,
+    call_len: usize,
+    answer: *mut Answer,
+) -> Status {
     // SAFETY: this function's own condition.
     unsafe { judged(warden, answer, |warden| Ok(warden.invoke(answer::borrowed(call, call_len)?)?)) }
 }
@@ -210,11 +220,7 @@ pub extern "C" fn tw_close(warden: WardenHandle) -> Status {
 /// # Safety
 ///
 /// That of [`Place::new`].
-unsafe fn judged(
-    warden: u64,
-    answer: *mut Answer,
-    ask: impl FnOnce(&Warden) -> Result<String, Failure>,
-) -> Status {
+unsafe fn judged(warden: u64, answer: *mut Answer, ask: impl FnOnce(&Warden) -> Result<String, Failure>) -> Status {
     guarded(|| {
         // SAFETY: this function's own condition.
         let place = unsafe { Place::new(answer) }?;

@@ -27,7 +27,8 @@ impl Failure {
     }
 
     pub fn forked() -> Self {
-        let message = "this process was forked off after the library was in use; open it after the fork, or run a new program";
+        let message =
+            "this process was forked off after the library was in use; open it after the fork, or run a new program";
         Self::new(Status::Forked, "forked", message)
     }
 

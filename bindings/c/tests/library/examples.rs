@@ -1,5 +1,6 @@
 //! The lines that the README files show, built and run as they say.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -39,7 +40,7 @@ fn the_c_lines_decide_as_the_library_does() -> Result<()> {
     for call in calls.lines() {
         let answer = warden.decide(call.as_bytes())?;
         let word = if answer.contains(r#","verdict":"allow","#) { "run" } else { "stop" };
-        expected.push_str(&format!("{word} {answer}\n"));
+        writeln!(expected, "{word} {answer}")?;
     }
     expected.push_str("stop no answer\n");
     for linking in [Linking::Shared, Linking::Static] {

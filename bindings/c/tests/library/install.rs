@@ -29,7 +29,8 @@ pub fn target() -> Result<&'static Path> {
 #[test]
 fn header_libraries_and_pkg_config_file_are_there() -> Result<()> {
     let installed = installed()?;
-    for file in ["include/toolwarden.h", "lib/libtoolwarden.so.1", "lib/libtoolwarden.a", "lib/pkgconfig/toolwarden.pc"] {
+    for file in ["include/toolwarden.h", "lib/libtoolwarden.so.1", "lib/libtoolwarden.a", "lib/pkgconfig/toolwarden.pc"]
+    {
         assert!(installed.prefix.join(file).is_file(), "{file}");
     }
     assert_eq!(std::fs::read_link(installed.library().join("libtoolwarden.so"))?, Path::new("libtoolwarden.so.1"));
