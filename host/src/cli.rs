@@ -2,6 +2,7 @@
 
 mod approvals;
 mod audit;
+mod baseline;
 mod completions;
 mod data;
 mod decide;
@@ -56,6 +57,9 @@ enum Command {
     /// Questions that wait in the store, and their answers
     #[command(subcommand)]
     Approvals(approvals::Command),
+    /// What was accepted of MCP servers, and whether it is still so
+    #[command(subcommand)]
+    Baseline(baseline::Command),
     /// The audit trail: read, export, check
     #[command(subcommand)]
     Audit(audit::Command),
@@ -84,6 +88,7 @@ pub fn run() -> ExitCode {
         Command::Policy(command) => policy::run(&command),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Approvals(command) => approvals::run(&command),
+        Command::Baseline(command) => baseline::main(&command),
         Command::Audit(command) => audit::run(&command),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),

@@ -46,6 +46,9 @@
 //! | [`mcp`] | MCP on the wire: messages, transports, listings, both eras |
 //! | [`probe`] | a server's list, fetched anew |
 //! | [`audit`] | what was decided, asked, run and changed |
+//! | [`surveyor`] | asks servers for their tools |
+//! | [`baseline`] | what a person accepted of MCP servers, and whether it is still so |
+//! | [`output`] | results against the schema that was accepted |
 //! | [`store`] | what outlives a process |
 //! | [`embed`] | all of it as JSON in and JSON out, for hosts in other languages |
 //! | [`serve`] | the same over HTTP, beside a host |
@@ -57,6 +60,7 @@
 pub mod approval;
 pub mod audit;
 pub mod authoring;
+pub mod baseline;
 pub mod call;
 pub mod cli;
 mod digest;
@@ -65,11 +69,13 @@ pub mod invoke;
 pub mod lifecycle;
 pub mod mcp;
 pub mod module;
+pub mod output;
 pub mod probe;
 pub mod registry;
 pub mod serve;
 pub mod settings;
 pub mod signature;
 pub mod store;
+pub mod surveyor;
 pub mod vectors;
 mod verdict;

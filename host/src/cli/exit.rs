@@ -48,6 +48,14 @@ impl Failure {
         Self::Error { exit, error: anyhow::anyhow!("{text}") }
     }
 
+    /// Why, as an error.
+    pub fn into_error(self) -> anyhow::Error {
+        match self {
+            Self::ClosedPipe => anyhow::anyhow!("the reader went away"),
+            Self::Error { error, .. } => error,
+        }
+    }
+
     /// Says why, on standard error.
     pub fn report(self) -> Exit {
         match self {

@@ -16,7 +16,7 @@ use crate::invoke::Decision;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// For whom the output is.
-#[derive(Args)]
+#[derive(Args, Debug)]
 pub(super) struct OutputArguments {
     /// Write JSON, also on a terminal
     #[arg(long)]

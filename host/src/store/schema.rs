@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::StoreError;
 
 /// The steps in their order; each is taken once, in one transaction. A step that was released never changes.
-const STEPS: [&str; 1] = [include_str!("schema/1.sql")];
+const STEPS: [&str; 1] = [concat!(include_str!("schema/1.sql"), include_str!("../baseline/tables.sql"))];
 
 /// What marks a file as a store: `twrd` in ASCII.
 const APPLICATION: i64 = 0x7477_7264;
