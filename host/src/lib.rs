@@ -46,6 +46,7 @@
 //! | [`mcp`] | MCP on the wire: messages, transports, listings, both eras |
 //! | [`probe`] | a server's list, fetched anew |
 //! | [`audit`] | what was decided, asked, run and changed |
+//! | [`guard`] | definitions compared at the moment of a call |
 //! | [`surveyor`] | asks servers for their tools |
 //! | [`baseline`] | what a person accepted of MCP servers, and whether it is still so |
 //! | [`output`] | results against the schema that was accepted |
@@ -65,6 +66,7 @@ pub mod call;
 pub mod cli;
 mod digest;
 pub mod embed;
+pub mod guard;
 pub mod invoke;
 pub mod lifecycle;
 pub mod mcp;

@@ -23,6 +23,7 @@
 //! | `says=TEXT` | writes that to standard error |
 //! | `changes` | tells of a change before it gives the list |
 //! | `mood=TEXT` | the tool's description |
+//! | `mood-file=FILE` | the tool's description, read anew each time; ends where the file says `dies` |
 
 use std::io::{BufRead as _, Write as _};
 use std::process::{Command, Stdio, exit};
@@ -127,6 +128,12 @@ fn list(habits: &Habits, line: &str, id: &str) {
         ));
     }
     let mut description = habits.get("mood").unwrap_or("a tool").to_owned();
+    if let Some(file) = habits.get("mood-file") {
+        description = std::fs::read_to_string(file).unwrap_or_default();
+        if description == "dies" {
+            exit(3);
+        }
+    }
     if habits.has("env") {
         let mut names: Vec<_> = std::env::vars().map(|(name, _)| name).collect();
         names.sort();

@@ -12,11 +12,11 @@ use toolwarden::call::ServerName;
 /// The folder of the lists; says so where there is none.
 fn folder() -> Option<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let shared = std::env::var_os("TOOLWARDEN_SHARED").map(PathBuf::from);
-    let places = shared.into_iter().chain(root.ancestors().map(|folder| folder.join("shared")));
-    let found = places.map(|place| place.join("data/tool-lists")).find(|place| place.is_dir());
+    let shared = std::env::var_os("TOOLWARDEN_SHARED_DATA").map(PathBuf::from);
+    let places = shared.into_iter().chain(root.ancestors().map(|folder| folder.join("shared/data")));
+    let found = places.map(|place| place.join("tool-lists")).find(|place| place.is_dir());
     if found.is_none() {
-        eprintln!("skipped: no lists of real servers; set TOOLWARDEN_SHARED to where they lie");
+        eprintln!("skipped: no lists of real servers; set TOOLWARDEN_SHARED_DATA to the folder that holds tool-lists");
     }
     found
 }

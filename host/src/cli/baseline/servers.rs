@@ -6,6 +6,7 @@ use anyhow::Context as _;
 
 use super::Surveyor;
 use crate::baseline::Survey;
+use crate::cli::exit::Failure;
 use crate::cli::input;
 use crate::mcp::config::{Environment, McpConfig};
 use crate::mcp::{ClientProfile, ConnectOptions};
@@ -16,7 +17,7 @@ pub(super) struct Servers;
 
 impl Surveyor for Servers {
     fn survey(&self, config: &Path) -> anyhow::Result<Survey> {
-        let text = input::whole_file(config).map_err(|failure| failure.into_error())?;
+        let text = input::whole_file(config).map_err(Failure::into_error)?;
         let config = McpConfig::parse(&config.display().to_string(), &text, &Environment::of_process())?;
         let profile = ClientProfile::new("toolwarden", env!("CARGO_PKG_VERSION"));
         let options = SurveyOptions::new(ConnectOptions::new(profile));
