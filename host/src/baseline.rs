@@ -58,7 +58,7 @@ pub use grade::Grade;
 pub use history::{Entry, EntryKind, accepted_text, history};
 pub use record::{Baseline, Stored};
 pub use snapshot::{Identity, ServerSnapshot, ToolSnapshot};
-pub use state::{Reach, State, Tolerance, check};
+pub use state::{Reach, Scope, State, Tolerance, check};
 pub use strict::read_pages;
 pub use summary::Language;
 pub use survey::Survey;

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::audit::{AuditKind, Record, Recorder};
 use crate::baseline::{
-    BaselineCache, Language, Reach, ServerSnapshot, SnapshotError, State, Stored, Survey, Tolerance, check,
+    BaselineCache, Language, Reach, Scope, ServerSnapshot, SnapshotError, State, Stored, Survey, Tolerance, check,
 };
 use crate::call::{DefinitionTrust, ServerName, ToolRef};
 use crate::digest::Digest;
@@ -22,16 +22,6 @@ use crate::output::OutputCheck;
 use crate::probe::{Probe, ProbeOutcome, ProbeTarget, ProbeTimeout};
 use crate::store::Store;
 use crate::surveyor::{self, SurveyOptions};
-
-/// How far drift reaches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scope {
-    /// Every covered call: the baseline is one whole. The default.
-    #[default]
-    Catalogue,
-    /// Calls of the server that drifted.
-    Server,
-}
 
 /// What a guard does.
 #[derive(Clone, Debug, Default)]

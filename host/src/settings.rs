@@ -14,6 +14,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use crate::baseline::{Scope, Tolerance};
 use crate::invoke::Floors;
 use crate::module::{Isolation, Limits, Wasi};
 use toolwarden_text::clip;
@@ -63,6 +64,10 @@ pub struct Settings {
     pub approval_timeout: Duration,
     /// Probes of MCP servers. Source: `mcpSecurity.probe`.
     pub probes: Vec<Probe>,
+    /// How far drift of a definition reaches. Default: the catalogue. Source: `mcpSecurity.scope`.
+    pub drift_scope: Scope,
+    /// Which drift carries over by itself. Default: none. Source: `mcpSecurity.carryOver`.
+    pub drift_tolerance: Tolerance,
     /// Whether a failed probe leaves the word to the registry's comparison. Default: no. Source: `mcpSecurity.probeFailOpen`.
     pub probe_fail_open: bool,
     /// The policy's sections.
@@ -194,6 +199,8 @@ impl Settings {
             release,
             approval_timeout: file.approval.timeout_ms.map_or(Duration::from_mins(5), |ms| Duration::from_millis(ms.0)),
             probes: file.mcp_security.probe,
+            drift_scope: file.mcp_security.scope,
+            drift_tolerance: file.mcp_security.carry_over,
             probe_fail_open: file.mcp_security.probe_fail_open,
             policy,
             blank: false,

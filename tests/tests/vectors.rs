@@ -146,7 +146,9 @@ fn settings_rows_hold_on_every_face() {
         }
         // The host reads the same text first, and what it takes it hands on unchanged. Only its own keys are strange to a module.
         let is_hosts = |pointer: &&str| {
-            ["/approval", "/mcpSecurity/probe", "/module/path"].iter().any(|own| pointer.starts_with(own))
+            ["/approval", "/mcpSecurity/carryOver", "/mcpSecurity/probe", "/mcpSecurity/scope", "/module/path"]
+                .iter()
+                .any(|own| pointer.starts_with(own))
         };
         let expected = pointers.iter().all(is_hosts);
         let host = component::settings(&row["settings"]);

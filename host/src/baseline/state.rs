@@ -1,5 +1,7 @@
 //! The state table. Source: MCP security, baseline states, fail closed.
 
+use serde::Deserialize;
+
 use super::change::Drift;
 use super::count;
 use super::diff::{diff, diff_server};
@@ -17,8 +19,20 @@ pub enum Reach<'s> {
     Server(&'s ServerName),
 }
 
+/// How far drift in one place reaches, as settings say it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// Every covered call; the default.
+    #[default]
+    Catalogue,
+    /// Calls of the server that drifted.
+    Server,
+}
+
 /// Which drift carries over by itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Tolerance {
     /// None; the default.
     #[default]

@@ -9,6 +9,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::baseline::{Scope, Tolerance};
 use crate::call::{ServerName, strict};
 use crate::module::Digest;
 use crate::signature::PublicKey;
@@ -65,6 +66,10 @@ pub(super) struct Approval {
 pub(super) struct McpSecurity {
     #[serde(default, deserialize_with = "strict::word")]
     pub mode: McpMode,
+    #[serde(default, deserialize_with = "strict::word")]
+    pub scope: Scope,
+    #[serde(default, deserialize_with = "strict::word")]
+    pub carry_over: Tolerance,
     #[serde(default)]
     pub probe_fail_open: bool,
     #[serde(default)]
@@ -90,7 +95,7 @@ pub enum Transport {
 }
 
 /// The probe of one MCP server. Source: `[[mcpSecurity.probe]]`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Probe {
     /// The server.
@@ -115,6 +120,20 @@ pub struct Probe {
     /// Headers of each request. Values are secrets. Default: none.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
+}
+
+impl std::fmt::Debug for Probe {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Neither values of variables and headers nor the address: they may hold secrets.
+        f.debug_struct("Probe")
+            .field("server_name", &self.server_name)
+            .field("timeout_ms", &self.timeout_ms)
+            .field("transport", &self.transport)
+            .field("command", &self.command)
+            .field("env", &self.env.keys())
+            .field("headers", &self.headers.keys())
+            .finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -77,6 +77,8 @@ fn wrong_settings_say_key_value_and_what_is_allowed() {
         ("toml", probe("").replace("stdio", "sse"), vec!["line 3", "`sse`", "`stdio` or `streamable-http`"]),
         ("toml", probe("").replace("'a'", "'a b'"), vec!["line 2", "`a b`", "1 to 32 characters"]),
         ("toml", "mcpSecurity.mode = 'on'".into(), vec!["`mcpSecurity.mode`", "`on`", "`off` or `enforce`"]),
+        ("toml", "mcpSecurity.scope = 'servers'".into(), vec!["`mcpSecurity.scope`", "`servers`", "`server`"]),
+        ("toml", "mcpSecurity.carryOver = 'hint'".into(), vec!["`mcpSecurity.carryOver`", "`hint`", "`notation`"]),
         ("toml", "mcpSecurity.probeFailOpen = 1".into(), vec!["`mcpSecurity.probeFailOpen`", "`1`"]),
         ("toml", "deferral.mode = 'on'".into(), vec!["/deferral/mode", "`on`", "`auto`, `off` or `always`"]),
         ("toml", "deferral.maxTools = -1".into(), vec!["/deferral/maxTools", "`-1`", "a whole number from 0"]),

@@ -13,10 +13,11 @@ use crate::store::Store;
 
 /// Arguments of `baseline accept`.
 #[derive(clap::Args, Debug)]
-#[command(
-    after_help = "Look with `baseline diff` first; it shows the fingerprint. The servers are asked anew, twice, and what they
-show must still have it. Accepting records that somebody looked. It does not prove a server honest."
-)]
+#[command(after_help = "Example:
+  toolwarden baseline accept --mcp-config .mcp.json --fingerprint sha256:...
+
+Look with `baseline diff` first; it shows the fingerprint. The servers are asked anew, twice, and what they
+show must still have it. Accepting records that somebody looked. It does not prove a server honest.")]
 pub struct Arguments {
     #[command(flatten)]
     store: StoreArguments,

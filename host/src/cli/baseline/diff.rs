@@ -16,7 +16,10 @@ const SHOWN: usize = 400;
 
 /// Arguments of `baseline diff`.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Exit codes: 0 the baseline matches, 1 it does not, 2 wrong usage.
+#[command(after_help = "Example:
+  toolwarden baseline diff --mcp-config .mcp.json --twice
+
+Exit codes: 0 the baseline matches, 1 it does not, 2 wrong usage.
 
 The fingerprint that is shown is what `baseline accept` takes, together with the same exclusions.")]
 pub struct Arguments {

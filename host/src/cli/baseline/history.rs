@@ -12,6 +12,8 @@ use crate::store::Store;
 
 /// Arguments of `baseline history`.
 #[derive(clap::Args, Debug)]
+#[command(after_help = "Example:
+  toolwarden baseline history")]
 pub struct Arguments {
     #[command(flatten)]
     store: StoreArguments,

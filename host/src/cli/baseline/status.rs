@@ -13,7 +13,10 @@ use crate::cli::output::{self, OutputArguments};
 
 /// Arguments of `baseline status`.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Exit codes: 0 the baseline matches, 1 it does not, 2 wrong usage.")]
+#[command(after_help = "Example:
+  toolwarden baseline status --mcp-config .mcp.json
+
+Exit codes: 0 the baseline matches, 1 it does not, 2 wrong usage.")]
 pub struct Arguments {
     #[command(flatten)]
     store: StoreArguments,

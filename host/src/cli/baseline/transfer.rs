@@ -16,6 +16,8 @@ const LARGEST: u64 = 32 << 20;
 
 /// Arguments of `baseline export`.
 #[derive(clap::Args, Debug)]
+#[command(after_help = "Example:
+  toolwarden baseline export > baseline.json")]
 pub struct ExportArguments {
     #[command(flatten)]
     store: StoreArguments,
@@ -23,9 +25,10 @@ pub struct ExportArguments {
 
 /// Arguments of `baseline import`.
 #[derive(clap::Args, Debug)]
-#[command(
-    after_help = "What is imported is a proposal: look with `baseline diff --imported`, then accept what the servers here show."
-)]
+#[command(after_help = "Example:
+  toolwarden baseline import baseline.json
+
+What is imported is a proposal: look with `baseline diff --imported`, then accept what the servers here show.")]
 pub struct ImportArguments {
     #[command(flatten)]
     store: StoreArguments,
